@@ -1,0 +1,92 @@
+/* pelt/skin.h: skinning without a GPU: the double-precision reference, and the float path on the
+ * packed streams. Both take ranges, so the caller threads them.
+ *
+ * Linear blend skinning: M = sum of w_k M_k; position' = M (p 1); normal' = normalize(cof(A) n) and
+ * tangent' = normalize(A t), A the 3x3 of M. cof(A) has the rows r1 x r2, r2 x r0, r0 x r1: it
+ * agrees with the winding of the triangles in file order under mirrored joints too, so index order
+ * and tangent w are kept. A direction that vanishes becomes (0 0 1) for normals, (1 0 0)
+ * for tangents. Outputs are finite and no position component is ever -0.
+ */
+#ifndef PELT_SKIN_H
+#define PELT_SKIN_H
+
+#include <pelt/pack.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The reference. Plain, double precision, from the primitive itself. */
+typedef struct pelt_reference_job {
+    const pelt_primitive *primitive;
+    const double *matrices;      /* 12 each; indexed by joint */
+    const double *morph_weights; /* target_count, or NULL: none */
+    bool rigid;                  /* matrices[0] moves everything */
+
+    /* To judge arithmetic apart from packing: influences (and nothing else) as this mesh, packed
+     * from the same primitive, decodes them. NULL: the primitive's own, weights divided by
+     * their sum in double precision. */
+    const pelt_packed_mesh *influences_of;
+
+    /* Outputs, indexed by the primitive's vertex; any may be NULL. */
+    double *positions; /* 3 */
+    double *normals;   /* 3; zeros where the primitive has none */
+    double *tangents;  /* 4 */
+
+    /* How far from vanishing each direction is: |cof(A) n| / |A|^2 and |A t| / |A| with |A| the
+     * largest element's magnitude; directions below 1e-4 are not comparable between paths. */
+    double *normal_confidence;  /* 1, or NULL */
+    double *tangent_confidence; /* 1, or NULL */
+} pelt_reference_job;
+
+/* Skins vertices first to first + count - 1; grows box (6 doubles: min, max) if not NULL: start it
+ * at +infinity, -infinity. */
+PELT_API void pelt_skin_reference(const pelt_reference_job *job, uint32_t first, uint32_t count,
+                                  double *box);
+
+/* The float path. */
+typedef struct pelt_skin_job {
+    const pelt_packed_mesh *mesh;
+    const float *matrices; /* 12 each, of the part's palette; mesh->joint_count of them at least */
+
+    /* Streams that replace the mesh's (morphed, pelt_pack_morphed), or NULL. */
+    const pelt_packed_vertex *vertices;
+    const uint32_t *tangents;
+
+    /* Outputs in packed order; strides in bytes, multiples of 4, 0: tightly packed (12, 4, 4).
+     * With normals = (uint32_t *)positions + 3 and both strides 16 this is the 16-byte vertex. */
+    float *out_positions;
+    size_t position_stride;
+    uint32_t *out_normals; /* NULL: not wanted */
+    size_t normal_stride;
+    uint32_t *out_tangents; /* NULL: not wanted; ignored if the mesh has none */
+    size_t tangent_stride;
+} pelt_skin_job;
+
+/* Skins packed vertices first to first + count - 1 and grows box (start it at PELT_BOX_EMPTY; NULL:
+ * no box). The box is bit for bit the min and max of the positions written. */
+PELT_API void pelt_skin_cpu(const pelt_skin_job *job, uint32_t first, uint32_t count,
+                            pelt_box *box);
+
+/* Conservative boxes from joints. bind[j]: the box of the vertices that joint j moves with a
+ * decoded weight > 0, PELT_BOX_EMPTY for joints without any. */
+typedef struct pelt_joint_boxes {
+    uint32_t joint_count;
+    pelt_box *bind;
+    const pelt_host *host;
+} pelt_joint_boxes;
+
+/* vertices: NULL for the mesh's own, else a morphed stream. Errors: PELT_ERROR_MEMORY. */
+PELT_API pelt_result pelt_joint_boxes_create(const pelt_host *host, const pelt_packed_mesh *mesh,
+                                             const pelt_packed_vertex *vertices,
+                                             pelt_joint_boxes **out);
+PELT_API void pelt_joint_boxes_destroy(pelt_joint_boxes *boxes);
+
+/* The union of the joints' boxes moved by their matrices (12 floats each). Widened by the rounding
+ * that the skinning paths can have, so that it holds their exact box always. */
+PELT_API pelt_box pelt_joint_boxes_bound(const pelt_joint_boxes *boxes, const float *matrices);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
