@@ -201,6 +201,7 @@ typedef struct pelt_model {
     pelt_part *parts;
     uint32_t *morph_offsets; /* node_count + 1: the node's first morph weight in a pose */
 
+    const pelt_host *host; /* the creator's */
     struct pelt_arena *arena;
 } pelt_model;
 
@@ -217,7 +218,9 @@ PELT_API void *pelt_model_allocate(pelt_model *model, size_t count, size_t size)
 PELT_API void pelt_model_release(pelt_model *model, void *block);
 
 /* Derives the fields above. Every index in the model must already be in range.
- * Errors: PELT_ERROR_MEMORY; PELT_ERROR_ARGUMENT for a cycle of parents. */
+ * May be called again after a change; scene_nodes are then kept (NULL them to have them anew).
+ * Errors: PELT_ERROR_MEMORY; PELT_ERROR_ARGUMENT for a cycle of parents; PELT_ERROR_RANGE for more
+ * than 2^24 parts, skin matrices or morph weights. */
 PELT_API pelt_result pelt_model_finish(pelt_model *model);
 
 /* Gives every triangle primitive without normals flat ones, as glTF asks: each triangle gets three

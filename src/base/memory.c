@@ -58,7 +58,8 @@ void pelt_release(const pelt_host *host, void *block)
 }
 
 /* Blocks form a doubly linked list so that any one can leave early. Small requests share a slab;
- * releasing a piece of a slab does nothing, it goes with the arena. */
+ * releasing a piece of a slab does nothing, it goes with the arena. Every payload has a header in
+ * front of it, all zero for a piece, so that a release knows what it is given. */
 enum { SLAB_SIZE = 64 * 1024, SMALL = 4 * 1024, ALIGNMENT = 16 };
 
 typedef struct block {
@@ -124,7 +125,7 @@ void *pelt_arena_allocate(pelt_arena *arena, size_t count, size_t size)
     if (bytes > SMALL) {
         return allocate_block(arena, bytes);
     }
-    bytes = bytes ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
+    bytes = sizeof(block) + (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (!arena->slab || SLAB_SIZE - arena->slab_used < bytes) {
         unsigned char *slab = allocate_block(arena, SLAB_SIZE);
         if (!slab) {
@@ -133,20 +134,17 @@ void *pelt_arena_allocate(pelt_arena *arena, size_t count, size_t size)
         arena->slab = slab;
         arena->slab_used = 0;
     }
-    void *piece = arena->slab + arena->slab_used;
+    block *piece = (block *)(arena->slab + arena->slab_used);
     arena->slab_used += bytes;
-    return piece;
+    return piece + 1;
 }
 
 void pelt_arena_release(pelt_arena *arena, void *payload)
 {
-    /* Walked from the newest: what is given back early was as a rule made late. */
-    for (block *b = arena->blocks.previous; payload && b != &arena->blocks; b = b->previous) {
-        if (b + 1 == payload && payload != arena->slab) {
-            b->previous->next = b->next;
-            b->next->previous = b->previous;
-            pelt_release(arena->host, b);
-            return;
-        }
+    block *b = payload ? (block *)payload - 1 : NULL;
+    if (b && b->next) {
+        b->previous->next = b->next;
+        b->next->previous = b->previous;
+        pelt_release(arena->host, b);
     }
 }
