@@ -1,0 +1,106 @@
+/* render/render.h: pictures of animated vertex buffers. Sun with soft shadows, sky light that is
+ * shadowed too, base-colour textures, tone mapping, multisampling. Part of the tool, not of the
+ * library.
+ *
+ *   once          pelt_renderer_create; add_image, add_material, add_mesh: what instances share
+ *   each picture  skin into 16-byte vertices (pelt_packed_vertex), then pelt_renderer_draw
+ *   then          pelt_write_png
+ *
+ * Y is up, as in glTF; scenes of any size and place come out the same.
+ */
+#ifndef PELT_RENDER_H
+#define PELT_RENDER_H
+
+#include <pelt/vulkan_open.h>
+
+typedef struct pelt_renderer pelt_renderer;
+
+typedef struct pelt_renderer_info {
+    uint32_t width, height; /* of the picture; 0: 1600 and 900 */
+    uint32_t samples;       /* 1, 2, 4 or 8 a pixel; 0: 4. Fewer where the device has fewer. */
+} pelt_renderer_info;
+
+/* host and device must outlive the renderer. Errors: PELT_ERROR_DEVICE (no graphics queue, or no
+ * dynamic rendering), PELT_ERROR_RANGE (a picture larger than the device's images; the message
+ * says how large they may be), PELT_ERROR_ARGUMENT, PELT_ERROR_VULKAN, PELT_ERROR_MEMORY. */
+pelt_result pelt_renderer_create(const pelt_host *host, pelt_headless *device,
+                                 const pelt_renderer_info *info, pelt_renderer **out);
+void pelt_renderer_destroy(pelt_renderer *renderer);
+
+/* The size that pelt_renderer_draw writes: 4 x width x height bytes. */
+void pelt_renderer_size(const pelt_renderer *renderer, uint32_t *width, uint32_t *height);
+
+/* Pixels, R G B A, 8 bits each, rows from the top, tightly packed. */
+typedef struct pelt_pixels {
+    uint32_t width, height;
+    uint8_t *rgba;
+    const pelt_host *host;
+} pelt_pixels;
+
+/* Decodes a PNG or JPEG of any kind (told by its bytes). Colour profiles are ignored, as glTF asks.
+ * file and pointer name the image in messages. limit: the largest width or height wanted, 0: none.
+ * Errors: PELT_ERROR_FILE, PELT_ERROR_UNSUPPORTED (CMYK), PELT_ERROR_RANGE, PELT_ERROR_MEMORY. */
+pelt_result pelt_image_decode(const pelt_host *host, const char *file, const char *pointer,
+                              const void *bytes, size_t size, uint32_t limit, pelt_pixels *out);
+void pelt_pixels_release(pelt_pixels *pixels);
+
+/* Writes a whole PNG or nothing. Errors: PELT_ERROR_IO, PELT_ERROR_MEMORY, PELT_ERROR_ARGUMENT. */
+pelt_result pelt_write_png(const pelt_host *host, const char *path, uint32_t width, uint32_t height,
+                           const uint8_t *rgba);
+
+/* Uploads sRGB pixels with their mip maps; *out: the image's number, counted from 0. */
+pelt_result pelt_renderer_add_pixels(pelt_renderer *renderer, const pelt_pixels *pixels,
+                                     uint32_t *out);
+
+/* Decodes and uploads image number index of a model; file: the model's path, for messages, which
+ * name the image as /images/index. */
+pelt_result pelt_renderer_add_image(pelt_renderer *renderer, const char *file,
+                                    const pelt_model *model, uint32_t index, uint32_t *out);
+
+/* material: NULL for glTF's default material. image: number of its base-colour image as this
+ * renderer counts them, -1: none (material->base_color_image is not looked at). */
+pelt_result pelt_renderer_add_material(pelt_renderer *renderer, const pelt_material *material,
+                                       int32_t image, uint32_t *out);
+
+/* What all instances of one source mesh share: indices, texcoords, colours, in packed order.
+ * packed_vertices: pelt_packed_mesh's, or NULL where vertices keep the primitive's order. Strips,
+ * fans and loops become lists. Nothing of the primitive is kept. */
+pelt_result pelt_renderer_add_mesh(pelt_renderer *renderer, const pelt_primitive *primitive,
+                                   const uint32_t *packed_vertices, uint32_t *out);
+
+/* One animated mesh. */
+typedef struct pelt_render_draw {
+    uint32_t mesh, material;  /* as added */
+    VkDeviceAddress vertices; /* the mesh's vertex_count pelt_packed_vertex, 16-byte aligned;
+                               * positions in scene space */
+    pelt_box box;             /* exact: the camera and the shadow maps are fitted to it */
+} pelt_render_draw;
+
+typedef struct pelt_render_scene {
+    const pelt_render_draw *draws;
+    uint32_t draw_count;
+
+    const pelt_box *boxes; /* drawn as wire boxes; empty ones are left out */
+    uint32_t box_count;
+
+    float to_sun[3]; /* towards the sun; zeros: over the viewer's left shoulder */
+    float to_eye[3]; /* from the scene towards the camera; zeros: chosen from the scene's shape */
+} pelt_render_scene;
+
+/* What a picture took. Times are the GPU's, in milliseconds, 0 where it has no timestamps. */
+typedef struct pelt_render_report {
+    uint64_t triangle_count;
+    uint32_t sky_count; /* directions the sky light was sampled from */
+    double shadow_time; /* sun and sky shadow maps */
+    double raster_time;
+} pelt_render_report;
+
+/* Renders, waits and reads back 4 x width x height bytes (sRGB, alpha 255). Animated vertices must
+ * have been written by work that was submitted before, on the same queue, or by the host; no other
+ * barrier is needed. report may be NULL.
+ * Errors: PELT_ERROR_ARGUMENT (a draw names what was not added, or lacks its vertices),
+ * PELT_ERROR_VULKAN, PELT_ERROR_MEMORY. */
+pelt_result pelt_renderer_draw(pelt_renderer *renderer, const pelt_render_scene *scene,
+                               uint8_t *rgba, pelt_render_report *report);
+
+#endif
