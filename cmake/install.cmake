@@ -1,0 +1,29 @@
+# Headers, both libraries, the shaders that others may include, the tool, and the files by which
+# find_package(pelt) and pkg-config find them. Two export sets, so that users of the shared library
+# need nothing of what the static one is linked with.
+include(CMakePackageConfigHelpers)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/pelt)
+install(DIRECTORY include/pelt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
+install(DIRECTORY shaders/pelt DESTINATION ${CMAKE_INSTALL_DATADIR}/pelt/shaders
+    FILES_MATCHING PATTERN *.glsl PATTERN *.h)
+foreach(kind shared static)
+    install(TARGETS pelt_${kind} EXPORT pelt_${kind}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(EXPORT pelt_${kind} FILE pelt_${kind}.cmake NAMESPACE pelt:: DESTINATION ${package})
+endforeach()
+if(TARGET pelt_tool)
+    install(TARGETS pelt_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+configure_package_config_file(cmake/peltConfig.cmake.in ${PROJECT_BINARY_DIR}/peltConfig.cmake
+    INSTALL_DESTINATION ${package} PATH_VARS CMAKE_INSTALL_DATADIR)
+# 0.x: a minor version may break the interface, as the shared library's name says too.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/peltConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/peltConfig.cmake ${PROJECT_BINARY_DIR}/peltConfigVersion.cmake
+    DESTINATION ${package})
+
+file(RELATIVE_PATH pelt_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/pelt.pc.in ${PROJECT_BINARY_DIR}/pelt.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/pelt.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

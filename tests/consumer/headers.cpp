@@ -1,0 +1,9 @@
+// The public headers are valid C++, and their functions have C linkage.
+#include <pelt/pelt.h>
+#include <pelt/vulkan.h>
+#include <pelt/vulkan_open.h>
+
+extern "C" const char *version_from_cpp()
+{
+    return pelt_version();
+}
