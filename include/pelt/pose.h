@@ -22,7 +22,8 @@ typedef struct pelt_play {
     bool loop;
 } pelt_play;
 
-/* Local transform of a node. A node with a matrix that no clip touches keeps its matrix. */
+/* Local transform of a node. A node with a matrix that no clip touches keeps its matrix; one that a
+ * clip moves, which glTF forbids, gets the clip's values and identity for what the clip lacks. */
 typedef struct pelt_local {
     bool has_matrix;
     double matrix[12];
@@ -40,8 +41,8 @@ typedef struct pelt_pose {
     void *scratch;
 } pelt_pose;
 
-/* A pose at the model's static values; model and host must outlive it. Errors: PELT_ERROR_MEMORY.
- */
+/* A pose at the model's static values, updated; model and host must outlive it.
+ * Errors: PELT_ERROR_MEMORY; PELT_ERROR_RANGE as pelt_pose_update. */
 PELT_API pelt_result pelt_pose_create(const pelt_host *host, const pelt_model *model,
                                       pelt_pose **out);
 PELT_API void pelt_pose_destroy(pelt_pose *pose);
