@@ -14,10 +14,12 @@ typedef struct pelt_headless_info {
     const char *device; /* part of a device's name, any case; NULL: PELT_DEVICE from the
                          * environment, else a discrete GPU before others, software last */
     bool validation; /* VK_LAYER_KHRONOS_validation with synchronisation validation, if installed;
-                      * what it says goes to host->message as errors and is counted */
+                      * what it says goes to host->message as errors and is counted. Not
+                      * installed: a warning, and pelt_headless.validation stays false */
 } pelt_headless_info;
 
-/* An open device: one queue for graphics, compute and transfer. Enabled where the device has them:
+/* An open device: one queue for graphics, compute and transfer (compute alone where that is all a
+ * device has). Enabled where the device has them:
  * every feature of Vulkan 1.2 and 1.3 pelt uses, mesh shaders, acceleration structures, ray
  * pipelines, ray queries. */
 typedef struct pelt_headless {
@@ -25,6 +27,7 @@ typedef struct pelt_headless {
     PFN_vkGetDeviceProcAddr get_device_proc_addr;
     VkQueue queue;
     uint32_t queue_family;
+    VkQueueFlags queue_flags; /* without GRAPHICS_BIT where the device can only compute */
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceMemoryProperties memory;
     char driver[128]; /* driver name and version in words */
@@ -33,6 +36,7 @@ typedef struct pelt_headless {
     bool dynamic_rendering; /* Vulkan 1.3 dynamicRendering and synchronization2 */
     bool mesh_shader, task_shader;
     bool acceleration_structure, ray_tracing_pipeline, ray_query;
+    bool validation;              /* the layer is on */
     float timestamp_period;       /* nanoseconds a tick; 0: no timestamps on this queue */
     uint32_t validation_messages; /* so far */
     const pelt_host *host;
@@ -72,7 +76,10 @@ PELT_API pelt_result pelt_buffer_upload(pelt_headless *device, const pelt_buffer
 PELT_API pelt_result pelt_buffer_download(pelt_headless *device, const pelt_buffer *buffer,
                                           VkDeviceSize offset, void *bytes, VkDeviceSize size);
 
-/* One command buffer at a time: begin, record, submit and wait. */
+/* One command buffer at a time: begin, record, submit and wait. All that was submitted before is
+ * visible to it without a barrier, and all it wrote to the host after it; barriers between its own
+ * commands are the caller's. Beginning again drops what was recorded and not submitted. Uploads and
+ * downloads may come in between. */
 PELT_API pelt_result pelt_commands_begin(pelt_headless *device, VkCommandBuffer *out);
 PELT_API pelt_result pelt_commands_submit(pelt_headless *device, VkCommandBuffer commands);
 
