@@ -50,7 +50,8 @@ PELT_API void pelt_pose_destroy(pelt_pose *pose);
 /* Samples and blends into locals and morph_weights. Translation, scale and morph weights blend
  * linearly; rotations by normalised sum with signs made consistent with the first play (exactly
  * slerp's result at the ends). One play needs no weight (0 counts as 1). Plays that leave a value
- * unanimated contribute its static value. Errors: PELT_ERROR_ARGUMENT. */
+ * unanimated contribute its static value. Errors: PELT_ERROR_ARGUMENT; PELT_ERROR_RANGE
+ * for a morph weight beyond PELT_MAGNITUDE_MAX. */
 PELT_API pelt_result pelt_pose_sample(pelt_pose *pose, const pelt_play *plays, uint32_t count);
 
 /* locals -> globals: the product over all ancestors, shear included. Errors: PELT_ERROR_RANGE if

@@ -16,7 +16,9 @@
 extern "C" {
 #endif
 
-/* The reference. Plain, double precision, from the primitive itself. */
+/* The reference. Plain, double precision, from the primitive itself: morphs first (a morphed normal
+ * or tangent is normalised before it is skinned), then skinning. A direction vanishes here where
+ * no more is left of it than the rounding of the blend. */
 typedef struct pelt_reference_job {
     const pelt_primitive *primitive;
     const double *matrices;      /* 12 each; indexed by joint */
@@ -33,8 +35,9 @@ typedef struct pelt_reference_job {
     double *normals;   /* 3; zeros where the primitive has none */
     double *tangents;  /* 4 */
 
-    /* How far from vanishing each direction is: |cof(A) n| / |A|^2 and |A t| / |A| with |A| the
-     * largest element's magnitude; directions below 1e-4 are not comparable between paths. */
+    /* How far from vanishing each direction is: |cof(A) n| / m^2 and |A t| / m, n and t unit, m the
+     * largest element of sum of w_k |M_k|, so that cancelling joints count too; 0 where it has
+     * vanished. Directions below 1e-4 are not comparable between paths. */
     double *normal_confidence;  /* 1, or NULL */
     double *tangent_confidence; /* 1, or NULL */
 } pelt_reference_job;

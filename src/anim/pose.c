@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What one play gives. */
@@ -247,6 +248,24 @@ static pelt_result check_play(const pelt_pose *pose, const pelt_play *play, uint
     return PELT_OK;
 }
 
+/* So that morphed positions stay finite. */
+static pelt_result check_morph_weights(const pelt_pose *pose)
+{
+    const pelt_model *model = pose->model;
+    for (uint32_t i = 0; i < model->node_count; i++) {
+        for (uint32_t k = model->morph_offsets[i]; k < model->morph_offsets[i + 1]; k++) {
+            if (!(fabs(pose->morph_weights[k]) <= PELT_MAGNITUDE_MAX)) {
+                char pointer[32];
+                (void)snprintf(pointer, sizeof(pointer), "/nodes/%u", i);
+                return pelt_fail(pose->host, PELT_ERROR_RANGE, NULL, pointer,
+                                 "morph weight %u is not finite or beyond %g",
+                                 k - model->morph_offsets[i], PELT_MAGNITUDE_MAX);
+            }
+        }
+    }
+    return PELT_OK;
+}
+
 pelt_result pelt_pose_sample(pelt_pose *pose, const pelt_play *plays, uint32_t count)
 {
     layer out = { pose->locals, pose->morph_weights };
@@ -274,7 +293,7 @@ pelt_result pelt_pose_sample(pelt_pose *pose, const pelt_play *plays, uint32_t c
     } else {
         blend_plays(pose, plays, count, total);
     }
-    return PELT_OK;
+    return check_morph_weights(pose);
 }
 
 pelt_result pelt_pose_evaluate(pelt_pose *pose, const pelt_play *plays, uint32_t count)
