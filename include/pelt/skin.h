@@ -47,7 +47,7 @@ typedef struct pelt_reference_job {
 PELT_API void pelt_skin_reference(const pelt_reference_job *job, uint32_t first, uint32_t count,
                                   double *box);
 
-/* The float path. */
+/* The float path. Normal words of meshes without normals are skinned like any other. */
 typedef struct pelt_skin_job {
     const pelt_packed_mesh *mesh;
     const float *matrices; /* 12 each, of the part's palette; mesh->joint_count of them at least */
@@ -75,6 +75,7 @@ PELT_API void pelt_skin_cpu(const pelt_skin_job *job, uint32_t first, uint32_t c
  * decoded weight > 0, PELT_BOX_EMPTY for joints without any. */
 typedef struct pelt_joint_boxes {
     uint32_t joint_count;
+    uint32_t influence_count; /* 4 x the mesh's set_count: what rounding can add up over */
     pelt_box *bind;
     const pelt_host *host;
 } pelt_joint_boxes;
@@ -86,7 +87,9 @@ PELT_API pelt_result pelt_joint_boxes_create(const pelt_host *host, const pelt_p
 PELT_API void pelt_joint_boxes_destroy(pelt_joint_boxes *boxes);
 
 /* The union of the joints' boxes moved by their matrices (12 floats each). Widened by the rounding
- * that the skinning paths can have, so that it holds their exact box always. */
+ * that the skinning paths can have, so that it holds their exact box always: row i of joint j by
+ * (influence_count + 4) x 2^-24 x (|m_i0| X + |m_i1| Y + |m_i2| Z + |t_i|), X Y Z the largest
+ * magnitudes in bind[j], and a little for numbers so small that a GPU flushes them to 0. */
 PELT_API pelt_box pelt_joint_boxes_bound(const pelt_joint_boxes *boxes, const float *matrices);
 
 #ifdef __cplusplus

@@ -121,4 +121,7 @@ static inline void decode_scaled_direction(uint32_t word, float direction[3])
     direction[2] = decode_scaled_component((word >> 20) & 0x3ff);
 }
 
+/* pelt_encode_direction of what was computed in double precision. */
+uint32_t pelt_encode_direction_double(const double direction[3], double w);
+
 #endif

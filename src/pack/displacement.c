@@ -1,0 +1,80 @@
+#include "base/base.h"
+#include "pack/codec.h"
+#include "pack/influences.h"
+
+#include <math.h>
+
+static void transform(const double *matrix, const float point[3], double out[3])
+{
+    for (int i = 0; i < 3; i++) {
+        const double *row = matrix + 4 * i;
+        out[i] = row[0] * point[0] + row[1] * point[1] + row[2] * point[2] + row[3];
+    }
+}
+
+/* Adds the decoded weights of a vertex to weight_of and returns the implied one's joint. */
+static uint32_t add_decoded(const pelt_packed_mesh *mesh, uint32_t vertex, double *weight_of)
+{
+    uint32_t implied = 0;
+    double rest = 1.0;
+    for (uint32_t set = 0; set < mesh->set_count; set++) {
+        float weights[4];
+        uint32_t joints[4];
+        decode_weights(mesh, set, vertex, weights);
+        decode_joints(mesh, set, vertex, joints);
+        implied = set == 0 ? joints[0] : implied;
+        for (int k = 0; k < 4; k++) {
+            weight_of[joints[k]] += weights[k];
+            rest -= weights[k];
+        }
+    }
+    weight_of[implied] += rest;
+    return implied;
+}
+
+pelt_result pelt_pack_displacement(const pelt_packed_mesh *mesh, const pelt_primitive *primitive,
+                                   const pelt_packed_vertex *vertices, const double *matrices,
+                                   double *bounds, double *largest)
+{
+    enum { JOINT_MAX = 65536 };
+    vertices = vertices ? vertices : mesh->vertices;
+    double worst = 0.0;
+    pelt_gather gather;
+    pelt_result result =
+        pelt_gather_init(&gather, mesh->host, mesh->rigid ? NULL : primitive, JOINT_MAX);
+    if (result) {
+        return result;
+    }
+    double *errors = pelt_allocate(mesh->host, JOINT_MAX, sizeof(*errors)); /* by joint */
+    if (!errors) {
+        result = pelt_fail(mesh->host, PELT_ERROR_MEMORY, NULL, NULL, "no memory for influences");
+        goto done;
+    }
+    for (uint32_t to = 0; to < mesh->vertex_count; to++) {
+        /* Every joint with a decoded weight is among the gathered ones. */
+        uint32_t implied = add_decoded(mesh, to, errors);
+        pelt_gather_vertex(&gather, mesh->source_vertices[to]);
+        double base[3], moved[3], bound = 0.0;
+        transform(matrices + 12 * (size_t)implied, vertices[to].position, base);
+        for (uint32_t i = 0; i < gather.count; i++) {
+            uint32_t joint = gather.list[i].joint;
+            double error = fabs(errors[joint] - gather.list[i].weight);
+            errors[joint] = 0.0;
+            transform(matrices + 12 * (size_t)joint, vertices[to].position, moved);
+            bound += error * sqrt((moved[0] - base[0]) * (moved[0] - base[0]) +
+                                  (moved[1] - base[1]) * (moved[1] - base[1]) +
+                                  (moved[2] - base[2]) * (moved[2] - base[2]));
+        }
+        if (bounds) {
+            bounds[to] = bound;
+        }
+        worst = bound > worst ? bound : worst;
+    }
+    if (largest) {
+        *largest = worst;
+    }
+done:
+    pelt_release(mesh->host, errors);
+    pelt_gather_finish(&gather);
+    return result;
+}
