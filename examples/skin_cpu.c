@@ -37,7 +37,7 @@ int main(int argc, char **argv)
         float *positions = calloc(mesh->vertex_count, 3 * sizeof(float));
         check(positions);
         pelt_skin_job job = { .mesh = mesh, .out_positions = positions };
-        job.matrices = matrices + 12 * model->palettes[part->palette].first_matrix;
+        job.matrices = matrices + (size_t)12 * model->palettes[part->palette].first_matrix;
         pelt_box box = PELT_BOX_EMPTY;
         pelt_skin_cpu(&job, 0, mesh->vertex_count, &box);
         printf("node %u: %u vertices, box (%g %g %g) to (%g %g %g)\n", part->node,

@@ -36,7 +36,7 @@ typedef struct pelt_arena pelt_arena;
 pelt_arena *pelt_arena_create(const pelt_host *host); /* NULL: no memory */
 void pelt_arena_destroy(pelt_arena *arena);
 void *pelt_arena_allocate(pelt_arena *arena, size_t count, size_t size); /* zeroed, 16-aligned */
-void pelt_arena_release(pelt_arena *arena, void *block);                 /* NULL is fine */
+void pelt_arena_release(pelt_arena *arena, void *payload);               /* NULL is fine */
 
 /* A whole file in memory, one zero byte behind it. Errors are reported with file = path. */
 pelt_result pelt_file_read(const pelt_host *host, const char *path, uint8_t **out, size_t *size);
