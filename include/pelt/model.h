@@ -226,14 +226,18 @@ PELT_API pelt_result pelt_model_finish(pelt_model *model);
 /* Gives every triangle primitive without normals flat ones, as glTF asks: each triangle gets three
  * vertices of its own (source_vertices tells which they were), the topology becomes PELT_TRIANGLES
  * without indices, and stored tangents and morph normals are dropped. The normal is that of the
- * bind pose. Call pelt_model_finish before or after. Errors: PELT_ERROR_MEMORY, PELT_ERROR_RANGE.
+ * bind pose, (0 0 1) for a triangle without area. Call pelt_model_finish before or after. Errors:
+ * PELT_ERROR_MEMORY, PELT_ERROR_RANGE.
  */
 PELT_API pelt_result pelt_model_add_normals(pelt_model *model);
 
 /* Gives triangle primitives that have normals and texcoords, but no tangents, tangents along the
  * direction of rising u: angle-weighted over the triangles around each vertex, orthogonal to the
- * normal, vertices at mirrored seams split (source_vertices). all: every such primitive; otherwise
- * those whose material has a normal map. Errors: PELT_ERROR_MEMORY, PELT_ERROR_RANGE. */
+ * normal, vertices at mirrored seams split (source_vertices; the primitive is then an indexed
+ * list). cross(normal, tangent) x w points against rising v, up in the image, as in glTF's normal
+ * maps. Where texcoords give no direction: any in the plane of the normal, w = 1. all: every such
+ * primitive; otherwise those whose material has a normal map. Errors: PELT_ERROR_MEMORY,
+ * PELT_ERROR_RANGE. */
 PELT_API pelt_result pelt_model_add_tangents(pelt_model *model, bool all);
 
 /* Number of triangles a primitive draws (strips and fans included), 0 for points and lines. */
