@@ -1,7 +1,10 @@
 /* Linked into every program of a sanitizer build: leaks of foreign libraries, and of those alone,
  * that LeakSanitizer shall not report. Nothing of pelt's own may be named here. */
 
-const char *__lsan_default_suppressions(void);
+/* The sanitizer's and other libraries must find these functions in the program. */
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libvulkan_lvp.so\n"              /* Mesa's software driver */
@@ -12,7 +15,7 @@ const char *__lsan_default_suppressions(void)
 
 /* The loader unloads drivers and layers before the process ends, and then LeakSanitizer can no
  * longer tell whose a leak is. So nothing is ever unloaded. */
-int dlclose(void *handle);
+EXPORTED int dlclose(void *handle);
 int dlclose(void *handle)
 {
     (void)handle;

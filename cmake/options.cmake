@@ -17,8 +17,9 @@ function(pelt_target_options target)
         get_target_property(type ${target} TYPE)
         if(type STREQUAL EXECUTABLE)
             target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/foreign_leaks.c)
-            # Libraries opened at run time must find our dlclose.
-            target_link_options(${target} PRIVATE -Wl,--export-dynamic-symbol=dlclose)
+            # Libraries opened at run time must find what it defines.
+            target_link_options(${target} PRIVATE -Wl,--export-dynamic-symbol=dlclose
+                -Wl,--export-dynamic-symbol=__lsan_default_suppressions)
         endif()
     endif()
     if(PELT_FUZZ)
