@@ -64,6 +64,8 @@ int main(void)
 {
     /* Joint 0 stays; joint 1 takes (1 0 0) to (0 1 0) and (1 1 0) to (-1 1 0). */
     static const float expected[] = { 0, 1, 0, 0, 1, 0, 0, 1, 0 };
+    /* Packed weights are off by 1.5/4096 at most, and the joints carry a vertex 2 apart at most. */
+    const float tolerance = 2 * 1.5f / 4096 + 1e-6f;
     pelt_pose *pose = NULL;
     pelt_packed_mesh *mesh = NULL;
     float matrices[24], positions[9];
@@ -81,7 +83,7 @@ int main(void)
         pelt_skin_cpu(&job, 0, mesh->vertex_count, &box);
         for (uint32_t i = 0; i < 9; i++) {
             const float *position = positions + 3 * mesh->packed_vertices[i / 3];
-            ok = ok && fabsf(position[i % 3] - expected[i]) < 1e-6f;
+            ok = ok && fabsf(position[i % 3] - expected[i]) <= tolerance;
         }
     }
     pelt_packed_mesh_destroy(mesh);
