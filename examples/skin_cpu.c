@@ -31,9 +31,9 @@ int main(int argc, char **argv)
 
     for (const pelt_part *part = model->parts; part < model->parts + model->part_count; part++) {
         const pelt_primitive *primitive = &model->meshes[part->mesh].primitives[part->primitive];
+        pelt_pack_info info = { .primitive = primitive, .rigid = !part->skinned };
         pelt_packed_mesh *mesh = NULL; /* made once a character, not once a frame */
-        check(pelt_pack(&host, &(pelt_pack_info){ primitive, .rigid = !part->skinned }, &mesh) ==
-              PELT_OK);
+        check(pelt_pack(&host, &info, &mesh) == PELT_OK);
 
         float *positions = calloc(mesh->vertex_count, 3 * sizeof(float));
         check(positions);
