@@ -26,10 +26,11 @@ PELT_API pelt_result pelt_gltf_read_memory(const pelt_host *host, const char *na
                                            pelt_model **out);
 
 /* Writes a model as a valid .glb: nodes with their transforms and extras, meshes with every
- * attribute, influences and morph targets, skins, clips, base-colour materials and images.
- * POSITION accessors carry the exact min and max. The file appears whole or not at all (written
- * beside path, then renamed). Errors: PELT_ERROR_IO, PELT_ERROR_MEMORY, PELT_ERROR_RANGE (past 4
- * GiB). */
+ * attribute, influences and morph targets, skins, clips, base-colour materials (metallic 0) and
+ * images. POSITION accessors carry the exact min and max. The file appears whole or not at all
+ * (written beside path, then renamed). Errors: PELT_ERROR_IO, PELT_ERROR_MEMORY, PELT_ERROR_RANGE
+ * (past 4 GiB), PELT_ERROR_ARGUMENT (a name that is not UTF-8, extras that are not JSON, a number
+ * that is not finite, a mesh without primitives). */
 PELT_API pelt_result pelt_gltf_write(const pelt_host *host, const pelt_model *model,
                                      const char *path);
 
