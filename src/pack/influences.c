@@ -124,12 +124,12 @@ static uint32_t round_further(const pelt_influence *list, uint32_t count, uint32
  * -E = 1 - t + r, at most 1 if r <= t. Moved, if r > t: 1 - r/2 < 1 and -E = r - t <= 1/2.
  * x_3 = 1024 - t: x_0 + x_1 + x_2 <= 3072 + t, so x_1 + x_2 <= 2048 + 2t/3; c_1 = c_2 = 1024 or
  * above, -E <= 1 - t + 2t/3 <= 1. So no influence is off by more than 1 x 2^-12 (33/32 with further
- * sets), and by that much only at ties. A weight of 0 has e_i = 0 and is never moved: up needs
- * e_i < 0, down needs c_i > 0.
+ * sets), and by that much only at ties. Every move makes the worst error smaller, so moves end.
  *
- * The implied weight is the largest, but of thousands even that can be less than its error; then
- * codes go down until it is not negative. There is one to go down: further sets alone are at most
- * 1. It is the one rounded up most, so the bound above holds. */
+ * Nor does the implied weight, x_0 - E, become negative, however many influences there are: where a
+ * c_i is 1, its x_i = 1 - e_i is less than E if x_0 is, so that it moves; where it is more,
+ * x_0 >= 3/2; and where all are 0, E is that of the further sets, which are at most 1 together.
+ */
 void pelt_round_influences(const pelt_influence *list, uint32_t count, uint32_t *codes)
 {
     static const uint32_t limits[4] = { 0, W1_MAX, W2_MAX, W3_MAX };
@@ -138,7 +138,6 @@ void pelt_round_influences(const pelt_influence *list, uint32_t count, uint32_t 
     double exact, errors[4] = { 0 };
     uint32_t further = round_further(list, count, codes, &exact);
     uint32_t first[4] = { 0 }, used = count < 4 ? count : 4;
-    int32_t implied = ONE - (int32_t)further;
     double error = (further - exact) / UNIT;
     for (uint32_t i = 1; i < used; i++) {
         double x = list[i].weight * (1 << FIRST_DIGITS);
@@ -146,7 +145,6 @@ void pelt_round_influences(const pelt_influence *list, uint32_t count, uint32_t 
         first[i] = nearest < limits[i] ? nearest : limits[i];
         errors[i] = first[i] - x;
         error += errors[i];
-        implied -= (int32_t)(first[i] * UNIT);
     }
 
     /* Among equal errors the first goes up and the last goes down, which keeps codes sorted. */
@@ -160,17 +158,17 @@ void pelt_round_influences(const pelt_influence *list, uint32_t count, uint32_t 
             }
         }
         int32_t step = down ? -1 : 1;
-        if (!best || !(implied < 0 || 1.0 + step * errors[best] < fabs(error))) {
+        if (!best || !(1.0 + step * errors[best] < fabs(error))) {
             break;
         }
         first[best] += (uint32_t)step;
         errors[best] += step;
         error += step;
-        implied -= step * UNIT;
     }
 
-    codes[0] = (uint32_t)implied;
+    codes[0] = ONE - further;
     for (uint32_t i = 1; i < used; i++) {
         codes[i] = first[i] * UNIT;
+        codes[0] -= codes[i];
     }
 }

@@ -85,6 +85,10 @@ static pelt_result check(const pelt_host *host, const pelt_pack_info *info, exte
     if (!primitive || primitive->vertex_count == 0 || !primitive->positions) {
         return pelt_fail(host, PELT_ERROR_ARGUMENT, NULL, NULL, "no vertices to pack");
     }
+    if (primitive->vertex_count > UINT32_MAX / sizeof(pelt_packed_vertex)) {
+        return pelt_fail(host, PELT_ERROR_RANGE, NULL, NULL,
+                         "%u vertices need a stream of 4 GiB or more", primitive->vertex_count);
+    }
     *out = (extent){ .set_count = 1, .joint_count = 1 };
     pelt_result result = check_attributes(host, primitive, out);
     if (result || info->rigid || primitive->influence_count == 0) {
@@ -104,9 +108,7 @@ static pelt_result allocate(pelt_packed_mesh *mesh, const pelt_primitive *primit
     size_t count = mesh->vertex_count, sets = mesh->set_count, words = mesh->joint_bytes;
     size_t weight_words = 2 * sets - 1, joint_words = words * sets; /* of a vertex */
     size_t widest = weight_words > joint_words ? weight_words : joint_words;
-    size_t bytes;
-    if (!pelt_multiply(count, sizeof(uint32_t) * (widest > 4 ? widest : 4), &bytes) ||
-        bytes > UINT32_MAX) {
+    if (widest > UINT32_MAX / sizeof(uint32_t) / count) {
         return pelt_fail(host, PELT_ERROR_RANGE, NULL, NULL,
                          "%u vertices of up to %u influences need a stream of 4 GiB or more",
                          mesh->vertex_count, 4 * mesh->set_count);
