@@ -1,0 +1,493 @@
+/* One picture: depth from the sun and the sky, then the scene, in one command buffer. */
+#include "render/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A blended draw and how far away it is. */
+typedef struct blended {
+    float distance;
+    uint32_t draw;
+} blended;
+
+typedef struct wire_box {
+    float low[4], high[4]; /* unit space; box.vert's */
+} wire_box;
+
+/* What one call needs beside the renderer. */
+typedef struct picture {
+    pelt_renderer *renderer;
+    const pelt_render_scene *scene;
+    struct pelt_frame frame;
+    uint32_t sky_count;
+    VkCommandBuffer commands;
+    VkPipeline bound;
+    blended *blended; /* farthest first */
+    uint32_t blended_count;
+    pelt_buffer boxes; /* wire_box each */
+    uint32_t box_count;
+} picture;
+
+static pelt_result check_scene(const pelt_renderer *renderer, const pelt_render_scene *scene)
+{
+    for (uint32_t i = 0; i < scene->draw_count; i++) {
+        const pelt_render_draw *draw = &scene->draws[i];
+        const char *wrong = draw->mesh >= renderer->mesh_count           ? "a mesh not added"
+                            : draw->material >= renderer->material_count ? "a material not added"
+                            : draw->vertices == 0                        ? "no vertices"
+                            : draw->vertices % 16 != 0 ? "vertices that are not 16-byte aligned"
+                                                       : NULL;
+        if (wrong) {
+            return pelt_fail(renderer->host, PELT_ERROR_ARGUMENT, NULL, NULL, "draw %u has %s", i,
+                             wrong);
+        }
+    }
+    return PELT_OK;
+}
+
+/* Every direction costs a pass over the whole scene. A crowd, whose figures are small, does with
+ * fewer, so that a picture takes seconds at most. */
+static uint32_t choose_sky_count(const pelt_renderer *renderer, const pelt_render_scene *scene)
+{
+    enum { LEAST = 10, DRAW_COST = 200 };
+    double cost = 0.0; /* triangles, and what a draw takes in terms of them */
+    for (uint32_t i = 0; i < scene->draw_count; i++) {
+        cost += renderer->meshes[scene->draws[i].mesh].index_count / 3.0 + DRAW_COST;
+    }
+    double budget = renderer->device->is_software ? 25e6 : 4e9;
+    double most = renderer->sky_layers;
+    double count = cost > 0.0 ? budget / cost : most;
+    count = count < LEAST ? LEAST : count;
+    return (uint32_t)(count < most ? count : most);
+}
+
+static int farther_first(const void *a, const void *b)
+{
+    const blended *p = a, *q = b;
+    if (p->distance != q->distance) {
+        return p->distance < q->distance ? 1 : -1;
+    }
+    return (p->draw > q->draw) - (p->draw < q->draw);
+}
+
+static pelt_result sort_blended(picture *self)
+{
+    const pelt_render_scene *scene = self->scene;
+    for (uint32_t i = 0; i < scene->draw_count; i++) {
+        self->blended_count +=
+            self->renderer->materials[scene->draws[i].material].alpha_mode == PELT_ALPHA_BLEND;
+    }
+    self->blended = pelt_allocate(self->renderer->host, self->blended_count, sizeof(blended));
+    if (!self->blended) {
+        return pelt_fail(self->renderer->host, PELT_ERROR_MEMORY, NULL, NULL,
+                         "no memory to sort %u draws", self->blended_count);
+    }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < scene->draw_count; i++) {
+        const pelt_render_draw *draw = &scene->draws[i];
+        if (self->renderer->materials[draw->material].alpha_mode != PELT_ALPHA_BLEND) {
+            continue;
+        }
+        float squares = 0.0f;
+        for (int k = 0; k < 3; k++) {
+            float middle = draw->box.min[k] * 0.5f + draw->box.max[k] * 0.5f;
+            float across =
+                (middle - self->frame.origin[k]) * self->frame.origin[3] - self->frame.eye[k];
+            squares += across * across;
+        }
+        self->blended[count++] = (blended){ squares, i };
+    }
+    qsort(self->blended, count, sizeof(blended), farther_first);
+    return PELT_OK;
+}
+
+static pelt_result upload_boxes(picture *self)
+{
+    const pelt_render_scene *scene = self->scene;
+    if (scene->box_count == 0) {
+        return PELT_OK;
+    }
+    pelt_result result = pelt_buffer_create(self->renderer->device,
+                                            (VkDeviceSize)scene->box_count * sizeof(wire_box), 0,
+                                            PELT_MEMORY_UPLOAD, &self->boxes);
+    if (result != PELT_OK) {
+        return result;
+    }
+    wire_box *boxes = self->boxes.mapped;
+    for (uint32_t i = 0; i < scene->box_count; i++) {
+        const pelt_box *box = &scene->boxes[i];
+        if (!(box->min[0] <= box->max[0])) {
+            continue;
+        }
+        wire_box *to = &boxes[self->box_count++];
+        *to = (wire_box){ 0 };
+        for (int k = 0; k < 3; k++) {
+            to->low[k] = (box->min[k] - self->frame.origin[k]) * self->frame.origin[3];
+            to->high[k] = (box->max[k] - self->frame.origin[k]) * self->frame.origin[3];
+        }
+    }
+    return PELT_OK;
+}
+
+static pelt_result bind(picture *self, pelt_render_pipeline kind, pelt_render_class topology)
+{
+    VkPipeline pipeline;
+    pelt_result result = pelt_render_pipeline_get(self->renderer, kind, topology, &pipeline);
+    if (result == PELT_OK && pipeline != self->bound) {
+        self->renderer->vk.cmd_bind_pipeline(self->commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
+                                             pipeline);
+        self->bound = pipeline;
+    }
+    return result;
+}
+
+static void push(picture *self, const pelt_draw_constants *constants)
+{
+    self->renderer->vk.cmd_push_constants(self->commands, self->renderer->pipeline_layout,
+                                          VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT,
+                                          0, sizeof(*constants), constants);
+}
+
+static pelt_result draw_mesh(picture *self, const pelt_render_draw *draw, pelt_render_pipeline kind,
+                             uint32_t view)
+{
+    pelt_renderer *renderer = self->renderer;
+    const pelt_render_mesh *mesh = &renderer->meshes[draw->mesh];
+    const pelt_render_material *material = &renderer->materials[draw->material];
+    if (mesh->index_count == 0) {
+        return PELT_OK;
+    }
+    pelt_result result = bind(self, kind, mesh->topology);
+    if (result != PELT_OK) {
+        return result;
+    }
+    pelt_draw_constants constants = {
+        .vertices = draw->vertices,
+        .texcoords = mesh->texcoords,
+        .colors = mesh->colors,
+        .view = view,
+        .flags = mesh->flags,
+        .alpha_cutoff = material->alpha_cutoff,
+    };
+    memcpy(constants.base_color, material->base_color, sizeof(constants.base_color));
+    push(self, &constants);
+    if (kind != PELT_PIPELINE_DEPTH) {
+        renderer->vk.cmd_bind_descriptor_sets(self->commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
+                                              renderer->pipeline_layout, 1, 1, &material->set, 0,
+                                              NULL);
+    }
+    renderer->vk.cmd_bind_index_buffer(self->commands, mesh->buffer.buffer, 0,
+                                       VK_INDEX_TYPE_UINT32);
+    renderer->vk.cmd_draw_indexed(self->commands, mesh->index_count, 1, 0, 0, 0);
+    return PELT_OK;
+}
+
+static void set_area(picture *self, uint32_t width, uint32_t height)
+{
+    const VkViewport viewport = { 0.0f, 0.0f, (float)width, (float)height, 0.0f, 1.0f };
+    const VkRect2D scissor = { { 0, 0 }, { width, height } };
+    self->renderer->vk.cmd_set_viewport(self->commands, 0, 1, &viewport);
+    self->renderer->vk.cmd_set_scissor(self->commands, 0, 1, &scissor);
+}
+
+static pelt_result draw_shadow(picture *self, VkImageView map, uint32_t size, uint32_t view)
+{
+    const pelt_render_scene *scene = self->scene;
+    const VkRenderingAttachmentInfo depth = {
+        .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
+        .imageView = map,
+        .imageLayout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+        .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+        .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
+        .clearValue = { .depthStencil = { 1.0f, 0 } },
+    };
+    const VkRenderingInfo info = {
+        .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+        .renderArea = { { 0, 0 }, { size, size } },
+        .layerCount = 1,
+        .pDepthAttachment = &depth,
+    };
+    pelt_result result = PELT_OK;
+    self->renderer->vk.cmd_begin_rendering(self->commands, &info);
+    set_area(self, size, size);
+    for (uint32_t i = 0; i < scene->draw_count && result == PELT_OK; i++) {
+        const pelt_render_draw *draw = &scene->draws[i];
+        bool opaque = self->renderer->materials[draw->material].alpha_mode == PELT_ALPHA_OPAQUE;
+        result =
+            draw_mesh(self, draw, opaque ? PELT_PIPELINE_DEPTH : PELT_PIPELINE_DEPTH_MASK, view);
+    }
+    self->renderer->vk.cmd_end_rendering(self->commands);
+    return result;
+}
+
+static const VkPipelineStageFlags2 depth_stages =
+    VK_PIPELINE_STAGE_2_EARLY_FRAGMENT_TESTS_BIT | VK_PIPELINE_STAGE_2_LATE_FRAGMENT_TESTS_BIT;
+
+static void transition_maps(picture *self, bool to_sampled)
+{
+    const pelt_render_transition to_attachment = {
+        .from_stage = VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT,
+        .to_stage = depth_stages,
+        .to_access = VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
+                     VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT,
+        .from = VK_IMAGE_LAYOUT_UNDEFINED,
+        .to = VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+        .aspect = VK_IMAGE_ASPECT_DEPTH_BIT,
+    };
+    const pelt_render_transition to_texture = {
+        .from_stage = depth_stages,
+        .from_access = VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT,
+        .to_stage = VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT,
+        .to_access = VK_ACCESS_2_SHADER_SAMPLED_READ_BIT,
+        .from = VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+        .to = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
+        .aspect = VK_IMAGE_ASPECT_DEPTH_BIT,
+    };
+    const pelt_render_transition *change = to_sampled ? &to_texture : &to_attachment;
+    pelt_render_transition_image(self->renderer, self->commands, self->renderer->sun.image, change);
+    pelt_render_transition_image(self->renderer, self->commands, self->renderer->sky.image, change);
+}
+
+static pelt_result draw_shadows(picture *self)
+{
+    pelt_renderer *renderer = self->renderer;
+    transition_maps(self, false);
+    pelt_result result = draw_shadow(self, renderer->sun.view, renderer->sun_size, PELT_VIEW_SUN);
+    for (uint32_t i = 0; i < self->sky_count && result == PELT_OK; i++) {
+        result = draw_shadow(self, renderer->sky_views[i], renderer->sky_size, PELT_VIEW_SKY + i);
+    }
+    transition_maps(self, true);
+    return result;
+}
+
+/* Meshes, ground, sky, then what lets the others show through. */
+static pelt_result draw_passes(picture *self)
+{
+    const pelt_render_scene *scene = self->scene;
+    const pelt_render_functions *vk = &self->renderer->vk;
+    pelt_result result = PELT_OK;
+    for (uint32_t i = 0; i < scene->draw_count && result == PELT_OK; i++) {
+        const pelt_render_draw *draw = &scene->draws[i];
+        pelt_alpha_mode mode = self->renderer->materials[draw->material].alpha_mode;
+        if (mode != PELT_ALPHA_BLEND) {
+            result = draw_mesh(
+                self, draw, mode == PELT_ALPHA_MASK ? PELT_PIPELINE_MESH_MASK : PELT_PIPELINE_MESH,
+                0);
+        }
+    }
+    if (result == PELT_OK && self->frame.ground[1] > 0.0f) {
+        result = bind(self, PELT_PIPELINE_GROUND, PELT_CLASS_TRIANGLES);
+        if (result == PELT_OK) {
+            vk->cmd_draw(self->commands, 4, 1, 0, 0);
+        }
+    }
+    if (result == PELT_OK) {
+        result = bind(self, PELT_PIPELINE_SKY, PELT_CLASS_TRIANGLES);
+    }
+    if (result == PELT_OK) {
+        vk->cmd_draw(self->commands, 3, 1, 0, 0);
+    }
+    for (uint32_t i = 0; i < self->blended_count && result == PELT_OK; i++) {
+        result = draw_mesh(self, &scene->draws[self->blended[i].draw], PELT_PIPELINE_MESH_BLEND, 0);
+    }
+    if (result == PELT_OK && self->box_count > 0) {
+        result = bind(self, PELT_PIPELINE_BOX, PELT_CLASS_TRIANGLES);
+        if (result == PELT_OK) {
+            push(self, &(pelt_draw_constants){ .vertices = self->boxes.address });
+            vk->cmd_draw(self->commands, 72, self->box_count, 0, 0);
+        }
+    }
+    return result;
+}
+
+static pelt_result draw_picture(picture *self)
+{
+    pelt_renderer *renderer = self->renderer;
+    bool resolve = renderer->samples != VK_SAMPLE_COUNT_1_BIT;
+    const pelt_render_transition to_color = {
+        .from_stage = VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT,
+        .to_stage = VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT,
+        .to_access = VK_ACCESS_2_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT,
+        .from = VK_IMAGE_LAYOUT_UNDEFINED,
+        .to = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
+        .aspect = VK_IMAGE_ASPECT_COLOR_BIT,
+    };
+    const pelt_render_transition to_depth = {
+        .from_stage = depth_stages,
+        .to_stage = depth_stages,
+        .to_access = VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
+                     VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT,
+        .from = VK_IMAGE_LAYOUT_UNDEFINED,
+        .to = VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+        .aspect = VK_IMAGE_ASPECT_DEPTH_BIT,
+    };
+    pelt_render_transition_image(renderer, self->commands, renderer->resolved.image, &to_color);
+    if (resolve) {
+        pelt_render_transition_image(renderer, self->commands, renderer->color.image, &to_color);
+    }
+    pelt_render_transition_image(renderer, self->commands, renderer->depth.image, &to_depth);
+
+    const VkRenderingAttachmentInfo color = {
+        .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
+        .imageView = resolve ? renderer->color.view : renderer->resolved.view,
+        .imageLayout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
+        .resolveMode = resolve ? VK_RESOLVE_MODE_AVERAGE_BIT : VK_RESOLVE_MODE_NONE,
+        .resolveImageView = resolve ? renderer->resolved.view : VK_NULL_HANDLE,
+        .resolveImageLayout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
+        .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+        .storeOp = resolve ? VK_ATTACHMENT_STORE_OP_DONT_CARE : VK_ATTACHMENT_STORE_OP_STORE,
+        .clearValue = { .color = { .float32 = { 1.0f, 1.0f, 1.0f, 1.0f } } },
+    };
+    const VkRenderingAttachmentInfo depth = {
+        .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
+        .imageView = renderer->depth.view,
+        .imageLayout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+        .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+        .storeOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
+        .clearValue = { .depthStencil = { 0.0f, 0 } },
+    };
+    const VkRenderingInfo info = {
+        .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+        .renderArea = { { 0, 0 }, { renderer->width, renderer->height } },
+        .layerCount = 1,
+        .colorAttachmentCount = 1,
+        .pColorAttachments = &color,
+        .pDepthAttachment = &depth,
+    };
+    renderer->vk.cmd_begin_rendering(self->commands, &info);
+    set_area(self, renderer->width, renderer->height);
+    pelt_result result = draw_passes(self);
+    renderer->vk.cmd_end_rendering(self->commands);
+    return result;
+}
+
+static void record_readback(picture *self)
+{
+    pelt_renderer *renderer = self->renderer;
+    const pelt_render_transition to_copied = {
+        .from_stage = VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT,
+        .from_access = VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT,
+        .to_stage = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+        .to_access = VK_ACCESS_2_TRANSFER_READ_BIT,
+        .from = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
+        .to = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+        .aspect = VK_IMAGE_ASPECT_COLOR_BIT,
+    };
+    pelt_render_transition_image(renderer, self->commands, renderer->resolved.image, &to_copied);
+    const VkBufferImageCopy copy = {
+        .imageSubresource = { VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1 },
+        .imageExtent = { renderer->width, renderer->height, 1 },
+    };
+    renderer->vk.cmd_copy_image_to_buffer(self->commands, renderer->resolved.image,
+                                          VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+                                          renderer->readback.buffer, 1, &copy);
+    const VkMemoryBarrier2 to_host = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+        .srcStageMask = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+        .srcAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT,
+        .dstStageMask = VK_PIPELINE_STAGE_2_HOST_BIT,
+        .dstAccessMask = VK_ACCESS_2_HOST_READ_BIT,
+    };
+    const VkDependencyInfo dependency = {
+        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+        .memoryBarrierCount = 1,
+        .pMemoryBarriers = &to_host,
+    };
+    renderer->vk.cmd_pipeline_barrier2(self->commands, &dependency);
+}
+
+static void write_timestamp(picture *self, uint32_t index)
+{
+    pelt_renderer *renderer = self->renderer;
+    if (!renderer->queries) {
+        return;
+    }
+    if (index == 0) {
+        renderer->vk.cmd_reset_query_pool(self->commands, renderer->queries, 0, 3);
+    }
+    renderer->vk.cmd_write_timestamp2(self->commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                                      renderer->queries, index);
+}
+
+static void fill_report(const picture *self, pelt_render_report *report)
+{
+    const pelt_renderer *renderer = self->renderer;
+    *report = (pelt_render_report){ .sky_count = self->sky_count };
+    for (uint32_t i = 0; i < self->scene->draw_count; i++) {
+        const pelt_render_mesh *mesh = &renderer->meshes[self->scene->draws[i].mesh];
+        report->triangle_count +=
+            mesh->topology == PELT_CLASS_TRIANGLES ? mesh->index_count / 3 : 0;
+    }
+    uint64_t ticks[3];
+    if (renderer->queries &&
+        renderer->vk.get_query_pool_results(renderer->device->vulkan.device, renderer->queries, 0,
+                                            3, sizeof(ticks), ticks, sizeof(ticks[0]),
+                                            VK_QUERY_RESULT_64_BIT) == VK_SUCCESS) {
+        double milliseconds = (double)renderer->device->timestamp_period * 1e-6;
+        report->shadow_time = (double)(ticks[1] - ticks[0]) * milliseconds;
+        report->raster_time = (double)(ticks[2] - ticks[1]) * milliseconds;
+    }
+}
+
+static pelt_result record(picture *self)
+{
+    pelt_renderer *renderer = self->renderer;
+    write_timestamp(self, 0);
+    renderer->vk.cmd_bind_descriptor_sets(self->commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
+                                          renderer->pipeline_layout, 0, 1, &renderer->frame_set, 0,
+                                          NULL);
+    pelt_result result = draw_shadows(self);
+    write_timestamp(self, 1);
+    if (result == PELT_OK) {
+        result = draw_picture(self);
+    }
+    write_timestamp(self, 2);
+    record_readback(self);
+    return result;
+}
+
+pelt_result pelt_renderer_draw(pelt_renderer *renderer, const pelt_render_scene *scene,
+                               uint8_t *rgba, pelt_render_report *report)
+{
+    pelt_result result = check_scene(renderer, scene);
+    if (result != PELT_OK) {
+        return result;
+    }
+    picture *self = pelt_allocate(renderer->host, 1, sizeof(*self));
+    if (!self) {
+        return pelt_fail(renderer->host, PELT_ERROR_MEMORY, NULL, NULL, "no memory for a picture");
+    }
+    self->renderer = renderer;
+    self->scene = scene;
+    self->sky_count = choose_sky_count(renderer, scene);
+    const pelt_framing framing = { renderer->width, renderer->height, renderer->sun_size,
+                                   renderer->sky_size, self->sky_count };
+    result = pelt_render_frame_scene(renderer->host, scene, &framing, &self->frame);
+    if (result == PELT_OK) {
+        memcpy(renderer->frame.mapped, &self->frame, sizeof(self->frame));
+        result = sort_blended(self);
+    }
+    if (result == PELT_OK) {
+        result = upload_boxes(self);
+    }
+    if (result == PELT_OK) {
+        result = pelt_commands_begin(renderer->device, &self->commands);
+    }
+    if (result == PELT_OK) {
+        /* A command buffer that failed half way is not submitted; the next begin resets it. */
+        result = record(self);
+    }
+    if (result == PELT_OK) {
+        result = pelt_commands_submit(renderer->device, self->commands);
+    }
+    if (result == PELT_OK) {
+        memcpy(rgba, renderer->readback.mapped, (size_t)4 * renderer->width * renderer->height);
+        if (report) {
+            fill_report(self, report);
+        }
+    }
+    pelt_buffer_destroy(renderer->device, &self->boxes);
+    pelt_release(renderer->host, self->blended);
+    pelt_release(renderer->host, self);
+    return result;
+}

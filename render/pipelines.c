@@ -1,0 +1,381 @@
+/* Descriptor layouts, and a pipeline for each pass and class of topology. */
+#include "render/internal.h"
+
+static const uint32_t depth_vert[] =
+#include "depth.vert.inc"
+    ;
+static const uint32_t depth_mask_frag[] =
+#include "depth_mask.frag.inc"
+    ;
+static const uint32_t mesh_vert[] =
+#include "mesh.vert.inc"
+    ;
+static const uint32_t mesh_frag[] =
+#include "mesh.frag.inc"
+    ;
+static const uint32_t ground_vert[] =
+#include "ground.vert.inc"
+    ;
+static const uint32_t ground_frag[] =
+#include "ground.frag.inc"
+    ;
+static const uint32_t sky_vert[] =
+#include "sky.vert.inc"
+    ;
+static const uint32_t sky_frag[] =
+#include "sky.frag.inc"
+    ;
+static const uint32_t box_vert[] =
+#include "box.vert.inc"
+    ;
+static const uint32_t box_frag[] =
+#include "box.frag.inc"
+    ;
+
+/* What tells one pass from another. */
+typedef struct pass_state {
+    const uint32_t *vertex;
+    size_t vertex_size;
+    const uint32_t *fragment; /* NULL: depth alone */
+    size_t fragment_size;
+    int32_t alpha_mode;
+    bool shadow; /* into a shadow map; else into the picture */
+    bool blend;
+    bool coverage; /* alpha becomes the samples covered */
+    bool write_depth;
+    VkCompareOp compare;
+} pass_state;
+
+static const pass_state passes[PELT_PIPELINE_COUNT] = {
+    [PELT_PIPELINE_DEPTH] = { .vertex = depth_vert,
+                              .vertex_size = sizeof(depth_vert),
+                              .shadow = true,
+                              .write_depth = true,
+                              .compare = VK_COMPARE_OP_LESS },
+    [PELT_PIPELINE_DEPTH_MASK] = { .vertex = depth_vert,
+                                   .vertex_size = sizeof(depth_vert),
+                                   .fragment = depth_mask_frag,
+                                   .fragment_size = sizeof(depth_mask_frag),
+                                   .shadow = true,
+                                   .write_depth = true,
+                                   .compare = VK_COMPARE_OP_LESS },
+    [PELT_PIPELINE_MESH] = { .vertex = mesh_vert,
+                             .vertex_size = sizeof(mesh_vert),
+                             .fragment = mesh_frag,
+                             .fragment_size = sizeof(mesh_frag),
+                             .alpha_mode = PELT_MODE_OPAQUE,
+                             .write_depth = true,
+                             .compare = VK_COMPARE_OP_GREATER },
+    [PELT_PIPELINE_MESH_MASK] = { .vertex = mesh_vert,
+                                  .vertex_size = sizeof(mesh_vert),
+                                  .fragment = mesh_frag,
+                                  .fragment_size = sizeof(mesh_frag),
+                                  .alpha_mode = PELT_MODE_MASK,
+                                  .coverage = true,
+                                  .write_depth = true,
+                                  .compare = VK_COMPARE_OP_GREATER },
+    [PELT_PIPELINE_MESH_BLEND] = { .vertex = mesh_vert,
+                                   .vertex_size = sizeof(mesh_vert),
+                                   .fragment = mesh_frag,
+                                   .fragment_size = sizeof(mesh_frag),
+                                   .alpha_mode = PELT_MODE_BLEND,
+                                   .blend = true,
+                                   .compare = VK_COMPARE_OP_GREATER_OR_EQUAL },
+    [PELT_PIPELINE_GROUND] = { .vertex = ground_vert,
+                               .vertex_size = sizeof(ground_vert),
+                               .fragment = ground_frag,
+                               .fragment_size = sizeof(ground_frag),
+                               .write_depth = true,
+                               .compare = VK_COMPARE_OP_GREATER },
+    [PELT_PIPELINE_SKY] = { .vertex = sky_vert,
+                            .vertex_size = sizeof(sky_vert),
+                            .fragment = sky_frag,
+                            .fragment_size = sizeof(sky_frag),
+                            .compare = VK_COMPARE_OP_GREATER_OR_EQUAL },
+    [PELT_PIPELINE_BOX] = { .vertex = box_vert,
+                            .vertex_size = sizeof(box_vert),
+                            .fragment = box_frag,
+                            .fragment_size = sizeof(box_frag),
+                            .blend = true,
+                            .compare = VK_COMPARE_OP_GREATER_OR_EQUAL },
+};
+
+static pelt_result create_set_layouts(pelt_renderer *renderer)
+{
+    const pelt_render_functions *vk = &renderer->vk;
+    VkDevice device = renderer->device->vulkan.device;
+    const VkShaderStageFlags both = VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT;
+    const VkShaderStageFlags fragment = VK_SHADER_STAGE_FRAGMENT_BIT;
+    const VkDescriptorType sampled = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+    const VkDescriptorSetLayoutBinding bindings[] = {
+        { 0, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1, both, NULL },
+        { 1, sampled, 1, fragment, NULL },
+        { 2, sampled, 1, fragment, NULL },
+        { 3, sampled, 1, fragment, NULL },
+    };
+    const VkDescriptorSetLayoutBinding texture = { 0, sampled, 1, fragment, NULL };
+    VkDescriptorSetLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = sizeof(bindings) / sizeof(bindings[0]),
+        .pBindings = bindings,
+    };
+    VkResult status =
+        vk->create_descriptor_set_layout(device, &info, NULL, &renderer->frame_layout);
+    if (status == VK_SUCCESS) {
+        info.bindingCount = 1;
+        info.pBindings = &texture;
+        status = vk->create_descriptor_set_layout(device, &info, NULL, &renderer->material_layout);
+    }
+    return status == VK_SUCCESS
+               ? PELT_OK
+               : pelt_vulkan_fail(renderer->host, status, "vkCreateDescriptorSetLayout");
+}
+
+/* The one set that every pass reads: frame, shadow maps. */
+static pelt_result create_frame_set(pelt_renderer *renderer)
+{
+    const pelt_render_functions *vk = &renderer->vk;
+    VkDevice device = renderer->device->vulkan.device;
+    const VkDescriptorPoolSize sizes[] = {
+        { VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1 },
+        { VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 3 },
+    };
+    const VkDescriptorPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        .maxSets = 1,
+        .poolSizeCount = 2,
+        .pPoolSizes = sizes,
+    };
+    VkResult status = vk->create_descriptor_pool(device, &pool, NULL, &renderer->frame_pool);
+    if (status != VK_SUCCESS) {
+        return pelt_vulkan_fail(renderer->host, status, "vkCreateDescriptorPool");
+    }
+    const VkDescriptorSetAllocateInfo set = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = renderer->frame_pool,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &renderer->frame_layout,
+    };
+    status = vk->allocate_descriptor_sets(device, &set, &renderer->frame_set);
+    if (status != VK_SUCCESS) {
+        return pelt_vulkan_fail(renderer->host, status, "vkAllocateDescriptorSets");
+    }
+    const VkDescriptorBufferInfo buffer = { renderer->frame.buffer, 0, VK_WHOLE_SIZE };
+    const VkImageLayout layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
+    const VkDescriptorImageInfo images[] = {
+        { renderer->compare_sampler, renderer->sun.view, layout },
+        { renderer->depth_sampler, renderer->sun.view, layout },
+        { renderer->compare_sampler, renderer->sky.view, layout },
+    };
+    VkWriteDescriptorSet writes[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        writes[i] = (VkWriteDescriptorSet){
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = renderer->frame_set,
+            .dstBinding = i,
+            .descriptorCount = 1,
+            .descriptorType = i == 0 ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER
+                                     : VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
+            .pBufferInfo = i == 0 ? &buffer : NULL,
+            .pImageInfo = i == 0 ? NULL : &images[i - 1],
+        };
+    }
+    vk->update_descriptor_sets(device, 4, writes, 0, NULL);
+    return PELT_OK;
+}
+
+pelt_result pelt_render_layouts_create(pelt_renderer *renderer)
+{
+    pelt_result result = create_set_layouts(renderer);
+    if (result == PELT_OK) {
+        result = create_frame_set(renderer);
+    }
+    if (result != PELT_OK) {
+        return result;
+    }
+    const VkDescriptorSetLayout layouts[] = { renderer->frame_layout, renderer->material_layout };
+    const VkPushConstantRange constants = {
+        VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT, 0, sizeof(pelt_draw_constants)
+    };
+    const VkPipelineLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        .setLayoutCount = 2,
+        .pSetLayouts = layouts,
+        .pushConstantRangeCount = 1,
+        .pPushConstantRanges = &constants,
+    };
+    VkResult status = renderer->vk.create_pipeline_layout(renderer->device->vulkan.device, &info,
+                                                          NULL, &renderer->pipeline_layout);
+    return status == VK_SUCCESS
+               ? PELT_OK
+               : pelt_vulkan_fail(renderer->host, status, "vkCreatePipelineLayout");
+}
+
+void pelt_render_layouts_destroy(pelt_renderer *renderer)
+{
+    const pelt_render_functions *vk = &renderer->vk;
+    VkDevice device = renderer->device->vulkan.device;
+    for (uint32_t i = 0; i < PELT_PIPELINE_COUNT * PELT_CLASS_COUNT; i++) {
+        vk->destroy_pipeline(device,
+                             renderer->pipelines[i / PELT_CLASS_COUNT][i % PELT_CLASS_COUNT], NULL);
+    }
+    vk->destroy_pipeline_layout(device, renderer->pipeline_layout, NULL);
+    vk->destroy_descriptor_pool(device, renderer->frame_pool, NULL);
+    vk->destroy_descriptor_set_layout(device, renderer->material_layout, NULL);
+    vk->destroy_descriptor_set_layout(device, renderer->frame_layout, NULL);
+}
+
+static VkPrimitiveTopology list_topology(pelt_render_pipeline kind, pelt_render_class topology)
+{
+    if (kind == PELT_PIPELINE_GROUND) {
+        return VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP;
+    }
+    switch (topology) {
+    case PELT_CLASS_POINTS:
+        return VK_PRIMITIVE_TOPOLOGY_POINT_LIST;
+    case PELT_CLASS_LINES:
+        return VK_PRIMITIVE_TOPOLOGY_LINE_LIST;
+    default:
+        return VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+    }
+}
+
+static pelt_result create_pipeline(pelt_renderer *renderer, pelt_render_pipeline kind,
+                                   pelt_render_class topology,
+                                   const VkPipelineShaderStageCreateInfo *stages, VkPipeline *out)
+{
+    const pass_state *pass = &passes[kind];
+    const VkFormat color_format = PELT_COLOR_FORMAT;
+    const VkPipelineRenderingCreateInfo rendering = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
+        .colorAttachmentCount = pass->shadow ? 0 : 1,
+        .pColorAttachmentFormats = &color_format,
+        .depthAttachmentFormat = pass->shadow ? PELT_SHADOW_FORMAT : PELT_DEPTH_FORMAT,
+    };
+    const VkPipelineVertexInputStateCreateInfo vertex_input = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
+    };
+    const VkPipelineInputAssemblyStateCreateInfo assembly = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
+        .topology = list_topology(kind, topology),
+    };
+    const VkPipelineViewportStateCreateInfo viewport = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
+        .viewportCount = 1,
+        .scissorCount = 1,
+    };
+    /* No culling: which side is the front matters to nobody here. */
+    const VkPipelineRasterizationStateCreateInfo raster = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
+        .polygonMode = VK_POLYGON_MODE_FILL,
+        .cullMode = VK_CULL_MODE_NONE,
+        .depthBiasEnable = pass->shadow && topology == PELT_CLASS_TRIANGLES,
+        .depthBiasConstantFactor = 1.0f,
+        .depthBiasSlopeFactor = 1.5f,
+        .lineWidth = 1.0f,
+    };
+    const VkPipelineMultisampleStateCreateInfo multisample = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
+        .rasterizationSamples = pass->shadow ? VK_SAMPLE_COUNT_1_BIT : renderer->samples,
+        .alphaToCoverageEnable = pass->coverage,
+    };
+    const VkPipelineDepthStencilStateCreateInfo depth = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
+        .depthTestEnable = VK_TRUE,
+        .depthWriteEnable = pass->write_depth,
+        .depthCompareOp = pass->compare,
+    };
+    const VkPipelineColorBlendAttachmentState attachment = {
+        .blendEnable = pass->blend,
+        .srcColorBlendFactor = VK_BLEND_FACTOR_ONE, /* colours come multiplied by alpha */
+        .dstColorBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA,
+        /* The picture stays opaque. */
+        .colorWriteMask =
+            VK_COLOR_COMPONENT_R_BIT | VK_COLOR_COMPONENT_G_BIT | VK_COLOR_COMPONENT_B_BIT,
+    };
+    const VkPipelineColorBlendStateCreateInfo blend = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
+        .attachmentCount = pass->shadow ? 0 : 1,
+        .pAttachments = &attachment,
+    };
+    const VkDynamicState states[] = { VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_SCISSOR };
+    const VkPipelineDynamicStateCreateInfo dynamic = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,
+        .dynamicStateCount = 2,
+        .pDynamicStates = states,
+    };
+    const VkGraphicsPipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+        .pNext = &rendering,
+        .stageCount = pass->fragment ? 2 : 1,
+        .pStages = stages,
+        .pVertexInputState = &vertex_input,
+        .pInputAssemblyState = &assembly,
+        .pViewportState = &viewport,
+        .pRasterizationState = &raster,
+        .pMultisampleState = &multisample,
+        .pDepthStencilState = &depth,
+        .pColorBlendState = &blend,
+        .pDynamicState = &dynamic,
+        .layout = renderer->pipeline_layout,
+    };
+    VkResult status = renderer->vk.create_graphics_pipelines(renderer->device->vulkan.device,
+                                                             VK_NULL_HANDLE, 1, &info, NULL, out);
+    if (status != VK_SUCCESS) {
+        *out = VK_NULL_HANDLE;
+        return pelt_vulkan_fail(renderer->host, status, "vkCreateGraphicsPipelines");
+    }
+    return PELT_OK;
+}
+
+static pelt_result create_module(pelt_renderer *renderer, const uint32_t *words, size_t size,
+                                 VkShaderModule *out)
+{
+    const VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+        .codeSize = size,
+        .pCode = words,
+    };
+    VkResult status =
+        renderer->vk.create_shader_module(renderer->device->vulkan.device, &info, NULL, out);
+    if (status != VK_SUCCESS) {
+        *out = VK_NULL_HANDLE;
+        return pelt_vulkan_fail(renderer->host, status, "vkCreateShaderModule");
+    }
+    return PELT_OK;
+}
+
+pelt_result pelt_render_pipeline_get(pelt_renderer *renderer, pelt_render_pipeline kind,
+                                     pelt_render_class topology, VkPipeline *out)
+{
+    VkPipeline *pipeline = &renderer->pipelines[kind][topology];
+    *out = *pipeline;
+    if (*pipeline) {
+        return PELT_OK;
+    }
+    const pass_state *pass = &passes[kind];
+    const VkSpecializationMapEntry entry = { 0, 0, sizeof(pass->alpha_mode) };
+    const VkSpecializationInfo constants = { 1, &entry, sizeof(pass->alpha_mode),
+                                             &pass->alpha_mode };
+    VkPipelineShaderStageCreateInfo stages[2] = {
+        { .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+          .stage = VK_SHADER_STAGE_VERTEX_BIT,
+          .pName = "main" },
+        { .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+          .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
+          .pName = "main",
+          .pSpecializationInfo = &constants },
+    };
+    pelt_result result =
+        create_module(renderer, pass->vertex, pass->vertex_size, &stages[0].module);
+    if (result == PELT_OK && pass->fragment) {
+        result = create_module(renderer, pass->fragment, pass->fragment_size, &stages[1].module);
+    }
+    if (result == PELT_OK) {
+        result = create_pipeline(renderer, kind, topology, stages, pipeline);
+        *out = *pipeline;
+    }
+    renderer->vk.destroy_shader_module(renderer->device->vulkan.device, stages[0].module, NULL);
+    renderer->vk.destroy_shader_module(renderer->device->vulkan.device, stages[1].module, NULL);
+    return result;
+}
