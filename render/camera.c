@@ -129,7 +129,8 @@ static void choose_eye_direction(const point_set *set, vec3 out)
     glm_vec3_sub((float *)set->high, (float *)set->low, size);
     float width = fmaxf(size[0], size[2]);
     float flatness = glm_smoothstep(0.8f, 7.0f, width / fmaxf(size[1], 0.01f));
-    direction_to(glm_rad(27.0f), glm_rad(glm_lerp(11.0f, 27.0f, flatness)), out);
+    direction_to(glm_rad(glm_lerp(27.0f, 24.0f, flatness)),
+                 glm_rad(glm_lerp(11.0f, 24.0f, flatness)), out);
 }
 
 /* Moves the camera along its axes to the nearest place from which every point lies within the
@@ -252,8 +253,8 @@ static void fit_sun(const point_set *set, const float to_sun[3], vec3 back,
                     const pelt_framing *framing, struct pelt_frame *frame)
 {
     if (!direction_from(to_sun, frame->to_sun)) {
-        float azimuth = atan2f(back[0], back[2]) - glm_rad(58.0f);
-        direction_to(azimuth, glm_rad(44.0f), frame->to_sun);
+        float azimuth = atan2f(back[0], back[2]) - glm_rad(66.0f);
+        direction_to(azimuth, glm_rad(41.0f), frame->to_sun);
     }
     frame->to_sun[3] = tanf(glm_rad(1.6f));
     /* The turn about the light's axis that wastes least of the map. */
@@ -288,7 +289,8 @@ static void fit_sky(const point_set *set, const pelt_framing *framing, struct pe
                   size);
         texel = fmaxf(texel, fmaxf(size[0], size[1]) / (float)framing->sky_size);
     }
-    glm_vec4_copy((vec4){ (float)framing->sky_count, texel, 0.0f, 0.0f }, frame->sky_map);
+    glm_vec4_copy((vec4){ (float)framing->sky_count, texel, 1.0f / (float)framing->sky_size, 0.0f },
+                  frame->sky_map);
 }
 
 pelt_result pelt_render_frame_scene(const pelt_host *host, const pelt_render_scene *scene,

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A blended draw and how far away it is. */
-typedef struct blended {
+/* A draw and how far away it is. */
+typedef struct ordered {
     float distance;
     uint32_t draw;
-} blended;
+} ordered;
 
 typedef struct wire_box {
     float low[4], high[4]; /* unit space; box.vert's */
@@ -22,8 +22,7 @@ typedef struct picture {
     uint32_t sky_count;
     VkCommandBuffer commands;
     VkPipeline bound;
-    blended *blended; /* farthest first */
-    uint32_t blended_count;
+    ordered *order;    /* every draw, nearest first */
     pelt_buffer boxes; /* wire_box each */
     uint32_t box_count;
 } picture;
@@ -49,55 +48,47 @@ static pelt_result check_scene(const pelt_renderer *renderer, const pelt_render_
  * fewer, so that a picture takes seconds at most. */
 static uint32_t choose_sky_count(const pelt_renderer *renderer, const pelt_render_scene *scene)
 {
-    enum { LEAST = 10, DRAW_COST = 200 };
+    enum { LEAST = 8, DRAW_COST = 200 };
     double cost = 0.0; /* triangles, and what a draw takes in terms of them */
     for (uint32_t i = 0; i < scene->draw_count; i++) {
         cost += renderer->meshes[scene->draws[i].mesh].index_count / 3.0 + DRAW_COST;
     }
-    double budget = renderer->device->is_software ? 25e6 : 4e9;
+    double budget = renderer->device->is_software ? 20e6 : 4e9;
     double most = renderer->sky_layers;
     double count = cost > 0.0 ? budget / cost : most;
     count = count < LEAST ? LEAST : count;
     return (uint32_t)(count < most ? count : most);
 }
 
-static int farther_first(const void *a, const void *b)
+static int nearer_first(const void *a, const void *b)
 {
-    const blended *p = a, *q = b;
+    const ordered *p = a, *q = b;
     if (p->distance != q->distance) {
-        return p->distance < q->distance ? 1 : -1;
+        return p->distance > q->distance ? 1 : -1;
     }
     return (p->draw > q->draw) - (p->draw < q->draw);
 }
 
-static pelt_result sort_blended(picture *self)
+/* What is opaque hides what comes after it, what is blended shows what came before. */
+static pelt_result sort_draws(picture *self)
 {
     const pelt_render_scene *scene = self->scene;
-    for (uint32_t i = 0; i < scene->draw_count; i++) {
-        self->blended_count +=
-            self->renderer->materials[scene->draws[i].material].alpha_mode == PELT_ALPHA_BLEND;
-    }
-    self->blended = pelt_allocate(self->renderer->host, self->blended_count, sizeof(blended));
-    if (!self->blended) {
+    self->order = pelt_allocate(self->renderer->host, scene->draw_count, sizeof(ordered));
+    if (!self->order) {
         return pelt_fail(self->renderer->host, PELT_ERROR_MEMORY, NULL, NULL,
-                         "no memory to sort %u draws", self->blended_count);
+                         "no memory to sort %u draws", scene->draw_count);
     }
-    uint32_t count = 0;
     for (uint32_t i = 0; i < scene->draw_count; i++) {
-        const pelt_render_draw *draw = &scene->draws[i];
-        if (self->renderer->materials[draw->material].alpha_mode != PELT_ALPHA_BLEND) {
-            continue;
-        }
+        const pelt_box *box = &scene->draws[i].box;
         float squares = 0.0f;
         for (int k = 0; k < 3; k++) {
-            float middle = draw->box.min[k] * 0.5f + draw->box.max[k] * 0.5f;
-            float across =
-                (middle - self->frame.origin[k]) * self->frame.origin[3] - self->frame.eye[k];
-            squares += across * across;
+            float middle = box->min[k] * 0.5f + box->max[k] * 0.5f;
+            float unit = (middle - self->frame.origin[k]) * self->frame.origin[3];
+            squares += (unit - self->frame.eye[k]) * (unit - self->frame.eye[k]);
         }
-        self->blended[count++] = (blended){ squares, i };
+        self->order[i] = (ordered){ squares, i };
     }
-    qsort(self->blended, count, sizeof(blended), farther_first);
+    qsort(self->order, scene->draw_count, sizeof(ordered), nearer_first);
     return PELT_OK;
 }
 
@@ -267,7 +258,7 @@ static pelt_result draw_passes(picture *self)
     const pelt_render_functions *vk = &self->renderer->vk;
     pelt_result result = PELT_OK;
     for (uint32_t i = 0; i < scene->draw_count && result == PELT_OK; i++) {
-        const pelt_render_draw *draw = &scene->draws[i];
+        const pelt_render_draw *draw = &scene->draws[self->order[i].draw];
         pelt_alpha_mode mode = self->renderer->materials[draw->material].alpha_mode;
         if (mode != PELT_ALPHA_BLEND) {
             result = draw_mesh(
@@ -287,8 +278,11 @@ static pelt_result draw_passes(picture *self)
     if (result == PELT_OK) {
         vk->cmd_draw(self->commands, 3, 1, 0, 0);
     }
-    for (uint32_t i = 0; i < self->blended_count && result == PELT_OK; i++) {
-        result = draw_mesh(self, &scene->draws[self->blended[i].draw], PELT_PIPELINE_MESH_BLEND, 0);
+    for (uint32_t i = scene->draw_count; i > 0 && result == PELT_OK; i--) {
+        const pelt_render_draw *draw = &scene->draws[self->order[i - 1].draw];
+        if (self->renderer->materials[draw->material].alpha_mode == PELT_ALPHA_BLEND) {
+            result = draw_mesh(self, draw, PELT_PIPELINE_MESH_BLEND, 0);
+        }
     }
     if (result == PELT_OK && self->box_count > 0) {
         result = bind(self, PELT_PIPELINE_BOX, PELT_CLASS_TRIANGLES);
@@ -465,7 +459,7 @@ pelt_result pelt_renderer_draw(pelt_renderer *renderer, const pelt_render_scene 
     result = pelt_render_frame_scene(renderer->host, scene, &framing, &self->frame);
     if (result == PELT_OK) {
         memcpy(renderer->frame.mapped, &self->frame, sizeof(self->frame));
-        result = sort_blended(self);
+        result = sort_draws(self);
     }
     if (result == PELT_OK) {
         result = upload_boxes(self);
@@ -487,7 +481,7 @@ pelt_result pelt_renderer_draw(pelt_renderer *renderer, const pelt_render_scene 
         }
     }
     pelt_buffer_destroy(renderer->device, &self->boxes);
-    pelt_release(renderer->host, self->blended);
+    pelt_release(renderer->host, self->order);
     pelt_release(renderer->host, self);
     return result;
 }

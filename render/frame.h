@@ -32,7 +32,8 @@ struct pelt_frame {
     vec4 to_sun;                   /* xyz: unit; w: tangent of the sun's angular radius */
     vec4 sun_map;                  /* x, y: size of one u, one v, in units; z: of the depth range;
                                     * w: of a texel */
-    vec4 sky_map;                  /* x: number of directions; y: size of a texel, in units */
+    vec4 sky_map;                  /* x: number of directions; y, z: size of a texel, in units
+                                    * and in u */
     vec4 ground;                   /* x: height; y: 0 where there is none to draw */
     vec4 viewport;                 /* width, height in pixels */
 };

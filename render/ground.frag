@@ -10,7 +10,8 @@ void main()
 {
     vec3 up = vec3(0.0, 1.0, 0.0);
     vec3 color = shade(in_position, up, up, GROUND_ALBEDO, 0.7);
-    float far = length(in_position.xz);
-    float haze = 1.0 - exp(-max(far - 1.2, 0.0) * 0.16);
-    out_color = vec4(tone_map(mix(color, HORIZON, haze)), 1.0);
+    // Haze begins behind the scene, which has radius 1.
+    float behind = distance(frame.eye.xyz, in_position) - length(frame.eye.xyz) - 0.4;
+    float haze = 1.0 - exp(-max(behind, 0.0) * 0.22);
+    out_color = vec4(tone_map(mix(color, HAZE, haze)), 1.0);
 }

@@ -7,13 +7,15 @@ layout(set = 0, binding = 3) uniform sampler2DArrayShadow sky_maps;
 const float PI = 3.14159265;
 
 // Irradiance over pi, so that albedo times it is radiance.
-const vec3 SUN = vec3(2.75, 2.46, 2.05);
-const vec3 ZENITH = vec3(0.40, 0.60, 0.98);
-const vec3 HORIZON = vec3(1.06, 1.12, 1.20);
-const vec3 GROUND_ALBEDO = vec3(0.50, 0.485, 0.46);
+const vec3 SUN = vec3(3.0, 2.72, 2.32);
+const vec3 ZENITH = vec3(0.24, 0.42, 0.80);
+const vec3 HORIZON = vec3(0.86, 0.95, 1.06);
+const vec3 HAZE = HORIZON * 1.25; // what is seen of it, the sun in it
+const vec3 GROUND_ALBEDO = vec3(0.405, 0.395, 0.38);
 
 const int BLOCKER_TAPS = 16;
 const int FILTER_TAPS = 32;
+const int SKY_TAPS = 40; // of all directions together
 
 vec3 sky_radiance(vec3 direction)
 {
@@ -27,11 +29,19 @@ float pixel_noise()
     return fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));
 }
 
-// Point i of n spread evenly over the unit disc (Vogel's spiral).
-vec2 disc_point(int i, int n, float turn)
+// Points spread evenly over the unit disc: Vogel's spiral, each the golden angle after the one
+// before. Start with direction = pixel_turn() and turn it by GOLDEN from point to point.
+const mat2 GOLDEN = mat2(-0.73736888, 0.67549029, -0.67549029, -0.73736888);
+
+vec2 pixel_turn()
 {
-    float angle = 2.39996323 * float(i) + turn;
-    return sqrt((float(i) + 0.5) / float(n)) * vec2(cos(angle), sin(angle));
+    float angle = pixel_noise() * 2.0 * PI;
+    return vec2(cos(angle), sin(angle));
+}
+
+vec2 disc_point(int i, int n, vec2 direction)
+{
+    return sqrt((float(i) + 0.5) / float(n)) * direction;
 }
 
 // How much of the sun's disc is seen: percentage-closer soft shadows (Fernando 2005), every tap
@@ -55,9 +65,9 @@ float sun_visibility(vec3 position, vec3 geometric)
     float facing = min(dot(geometric, z_axis) * sizes.z, -0.12 * frame.sun_map.z);
     vec2 slope = -vec2(dot(geometric, u_axis) * sizes.x, dot(geometric, v_axis) * sizes.y) / facing;
 
-    float turn = pixel_noise() * 2.0 * PI;
+    vec2 turn = pixel_turn();
     float blockers = 0.0, depth_sum = 0.0;
-    for (int i = 0; i < BLOCKER_TAPS; i++) {
+    for (int i = 0; i < BLOCKER_TAPS; i++, turn = GOLDEN * turn) {
         vec2 offset = disc_point(i, BLOCKER_TAPS, turn) * search;
         float depth = textureLod(sun_depths, p.xy + offset, 0.0).r;
         float plane = p.z + dot(slope, offset);
@@ -72,7 +82,7 @@ float sun_visibility(vec3 position, vec3 geometric)
     float penumbra = frame.to_sun.w * depth_sum / blockers * frame.sun_map.z;
     vec2 radius = max(penumbra, 1.3 * frame.sun_map.w) * per_unit;
     float lit = 0.0;
-    for (int i = 0; i < FILTER_TAPS; i++) {
+    for (int i = 0; i < FILTER_TAPS; i++, turn = GOLDEN * turn) {
         vec2 offset = disc_point(i, FILTER_TAPS, turn) * radius;
         float plane = min(p.z + dot(slope, offset), 1.0);
         lit += textureLod(sun_map, vec3(p.xy + offset, plane), 0.0);
@@ -85,10 +95,13 @@ struct sky_light {
     float openness;  // the part of it that arrives: 1 in the open
 };
 
-// Light from the sky's directions, each behind its own shadow map.
+// Light from the sky's directions, each behind its own shadow map. Few directions are blurred more.
 sky_light sky_at(vec3 position, vec3 normal, vec3 geometric)
 {
     int count = int(frame.sky_map.x);
+    int taps = clamp(SKY_TAPS / max(count, 1), 1, 5);
+    float radius = taps > 1 ? frame.sky_map.z * 5.0 : frame.sky_map.z * 0.75;
+    vec2 turn = pixel_turn();
     vec3 p = position + geometric * (1.5 * frame.sky_map.y);
     // x: horizon's colour, y: zenith's; whole: were nothing in the way
     vec2 seen = vec2(0.0), whole = vec2(0.0);
@@ -97,11 +110,15 @@ sky_light sky_at(vec3 position, vec3 normal, vec3 geometric)
         float cosine = dot(normal, direction);
         if (cosine > 0.0) {
             vec3 q = (frame.lights[PELT_VIEW_SKY + k] * vec4(p, 1.0)).xyz;
-            float visible = texture(sky_maps, vec4(q.xy, float(k), min(q.z, 1.0)));
+            float visible = 0.0;
+            for (int i = 0; i < taps; i++, turn = GOLDEN * turn) {
+                vec2 offset = disc_point(i, taps, turn) * radius;
+                visible += texture(sky_maps, vec4(q.xy + offset, float(k), min(q.z, 1.0)));
+            }
             float blend = sqrt(direction.y);
             vec2 part = cosine * vec2(1.0 - blend, blend);
             whole += part;
-            seen += part * visible;
+            seen += part * visible / float(taps);
         }
     }
     sky_light light;
@@ -156,7 +173,7 @@ vec3 shade(vec3 position, vec3 normal, vec3 geometric, vec3 albedo, float roughn
 // Exposure, then a shoulder that keeps hue until close to white; linear light for an sRGB target.
 vec3 tone_map(vec3 color)
 {
-    const float exposure = 0.56, shoulder = 0.62, desaturation = 0.18;
+    const float exposure = 0.60, shoulder = 0.62, desaturation = 0.18;
     color *= exposure;
     float peak = max(color.r, max(color.g, color.b));
     if (peak > shoulder) {
