@@ -8,8 +8,20 @@
 #include <stdint.h>
 /* cmocka wants those first */
 #include <cmocka.h>
+#include <math.h>
 #include <pelt/pelt.h>
 #include <string.h>
+
+/* |a - b| <= tolerance, and neither is NaN. */
+#define assert_near(a, b, tolerance) near_or_fail(a, b, tolerance, __FILE__, __LINE__)
+
+static inline void near_or_fail(double a, double b, double tolerance, const char *file, int line)
+{
+    if (!(fabs(a - b) <= tolerance)) {
+        print_error("%.17g and %.17g differ by more than %g\n", a, b, tolerance);
+        _fail(file, line);
+    }
+}
 
 static inline void *build_copy(pelt_model *model, const void *values, size_t count, size_t size)
 {
