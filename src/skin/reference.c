@@ -166,6 +166,11 @@ static void make_linear(const joint_blend *blend, linear_part *out)
     }
 }
 
+static double product_error(double a, double a_error, double b, double b_error)
+{
+    return fabs(a) * b_error + a_error * fabs(b) + a_error * b_error;
+}
+
 /* cof(A) n: its rows are r1 x r2, r2 x r0, r0 x r1. Returns the bound of its error. */
 static double apply_cofactor(const linear_part *linear, const double n[3], double out[3])
 {
@@ -177,8 +182,8 @@ static double apply_cofactor(const linear_part *linear, const double n[3], doubl
         for (int k = 0; k < 3; k++) {
             int i = (k + 1) % 3, j = (k + 2) % 3;
             out[row] += (p[i] * q[j] - p[j] * q[i]) * n[k];
-            error += (fabs(p[i]) * dq[j] + dp[i] * fabs(q[j]) + fabs(p[j]) * dq[i] +
-                      dp[j] * fabs(q[i])) *
+            error += (product_error(p[i], dp[i], q[j], dq[j]) +
+                      product_error(p[j], dp[j], q[i], dq[i])) *
                      fabs(n[k]);
         }
     }
