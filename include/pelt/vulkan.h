@@ -44,7 +44,8 @@ typedef struct pelt_skin_pass_info {
     bool no_subgroup_arithmetic;
 } pelt_skin_pass_info;
 
-/* Creates the pipelines. Errors: PELT_ERROR_DEVICE (names the missing feature or limit),
+/* Creates the pipelines; takes host and *info->vulkan's members over, which must outlive the pass.
+ * Errors: PELT_ERROR_DEVICE (names the missing feature or limit),
  * PELT_ERROR_VULKAN, PELT_ERROR_MEMORY, PELT_ERROR_ARGUMENT. */
 PELT_API pelt_result pelt_skin_pass_create(const pelt_host *host, const pelt_skin_pass_info *info,
                                            pelt_skin_pass **out);
@@ -105,6 +106,8 @@ typedef struct pelt_skin_tables_info {
 /* What a scene needs; plain data, filled by pelt_skin_tables_measure. */
 typedef struct pelt_skin_tables {
     size_t table_size;       /* bytes of the table buffer: instance records, chunks, reductions */
+    size_t chunk_offset;     /* where the chunks begin in it, in bytes ... */
+    size_t reduction_offset; /* ... and the reductions */
     size_t scratch_size;     /* bytes of the scratch buffer: partial boxes; 0: none needed */
     uint32_t instance_count; /* records: instances that are not skipped */
     uint32_t chunk_count;    /* workgroups of the skin dispatch */
@@ -112,7 +115,9 @@ typedef struct pelt_skin_tables {
     uint32_t permutation;    /* the shader permutation the scene needs */
 } pelt_skin_tables;
 
-/* Errors: PELT_ERROR_ARGUMENT (message says which instance and why), PELT_ERROR_RANGE. */
+/* Takes time linear in meshes and instances. Every mesh and every instance that is not skipped is
+ * checked. Errors: PELT_ERROR_ARGUMENT (the message says which one and why), PELT_ERROR_RANGE (a
+ * stream, an output or a table spans more than 4 GiB). */
 PELT_API pelt_result pelt_skin_tables_measure(const pelt_skin_pass *pass,
                                               const pelt_skin_tables_info *info,
                                               pelt_skin_tables *out);
@@ -137,7 +142,8 @@ typedef struct pelt_gpu_joint_box_instance {
     VkDeviceAddress bind;     /* joint_count x pelt_box, 4-byte aligned */
     VkDeviceAddress matrices; /* 16-byte aligned */
     uint32_t joint_count;
-    VkDeviceAddress box; /* out: a pelt_box */
+    uint32_t influence_count; /* that of pelt_joint_boxes; 0: 4 */
+    VkDeviceAddress box;      /* out: a pelt_box, 4-byte aligned */
 } pelt_gpu_joint_box_instance;
 
 /* Bytes of, and the writing of, the table for count instances. */
@@ -145,7 +151,7 @@ PELT_API size_t pelt_joint_box_table_size(uint32_t count);
 PELT_API void pelt_joint_box_table_write(const pelt_gpu_joint_box_instance *instances,
                                          uint32_t count, void *memory);
 
-/* Records one dispatch for all of them; barriers as for pelt_cmd_skin. */
+/* Records one dispatch for all of them; table: 8-byte aligned. Barriers as for pelt_cmd_skin. */
 PELT_API void pelt_cmd_joint_boxes(const pelt_skin_pass *pass, VkCommandBuffer commands,
                                    uint32_t count, VkDeviceAddress table);
 

@@ -1,0 +1,43 @@
+/* The union of the boxes of a workgroup's invocations; the first one gets the result. All must
+ * call it. Assumes nothing of subgroups but that there are at most PELT_GROUP_MAX of them; where
+ * PELT_SUBGROUP_ARITHMETIC is not defined, nothing at all. The group size is a power of two. */
+#ifndef PELT_REDUCE_GLSL
+#define PELT_REDUCE_GLSL
+
+#include "layout.h"
+#include "order.glsl"
+
+shared pelt_ordered_box pelt_shared_boxes[PELT_GROUP_MAX];
+
+pelt_ordered_box pelt_reduce(pelt_ordered_box box)
+{
+#ifdef PELT_SUBGROUP_ARITHMETIC
+    box = pelt_ordered_box(subgroupMin(box.low), subgroupMax(box.high));
+    if (gl_NumSubgroups == 1u) {
+        return box;
+    }
+    if (subgroupElect()) {
+        pelt_shared_boxes[gl_SubgroupID] = box;
+    }
+    barrier();
+    if (gl_LocalInvocationIndex == 0u) {
+        for (uint i = 0u; i < gl_NumSubgroups; i++) {
+            box = pelt_union(box, pelt_shared_boxes[i]);
+        }
+    }
+#else
+    uint self = gl_LocalInvocationIndex;
+    pelt_shared_boxes[self] = box;
+    barrier();
+    for (uint half_size = gl_WorkGroupSize.x / 2u; half_size > 0u; half_size /= 2u) {
+        if (self < half_size) {
+            box = pelt_union(box, pelt_shared_boxes[self + half_size]);
+            pelt_shared_boxes[self] = box;
+        }
+        barrier();
+    }
+#endif
+    return box;
+}
+
+#endif
