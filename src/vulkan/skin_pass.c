@@ -24,18 +24,18 @@ enum {
 };
 
 /* Specialisation constants, by constant_id. */
-typedef struct constants {
+typedef struct specialisation {
     uint32_t group_size;
     uint32_t chunk_vertices;
     uint32_t most_sets;
     VkBool32 any_joints_16;
-} constants;
+} specialisation;
 
 static const VkSpecializationMapEntry constant_entries[] = {
-    { 0, offsetof(constants, group_size), sizeof(uint32_t) },
-    { 1, offsetof(constants, chunk_vertices), sizeof(uint32_t) },
-    { 2, offsetof(constants, most_sets), sizeof(uint32_t) },
-    { 3, offsetof(constants, any_joints_16), sizeof(VkBool32) },
+    { 0, offsetof(specialisation, group_size), sizeof(uint32_t) },
+    { 1, offsetof(specialisation, chunk_vertices), sizeof(uint32_t) },
+    { 2, offsetof(specialisation, most_sets), sizeof(uint32_t) },
+    { 3, offsetof(specialisation, any_joints_16), sizeof(VkBool32) },
 };
 
 static pelt_result check_info(const pelt_host *host, const pelt_skin_pass_info *info)
@@ -130,7 +130,7 @@ static pelt_result create_layout(pelt_skin_pass *pass)
 
 /* count pipelines of one module, one for each of the constants. */
 static pelt_result create_pipelines(pelt_skin_pass *pass, VkPipelineCache cache,
-                                    const uint32_t *code, size_t size, const constants *values,
+                                    const uint32_t *code, size_t size, const specialisation *values,
                                     uint32_t count, VkPipeline *out)
 {
     const pelt_device_functions *vk = &pass->functions;
@@ -178,12 +178,12 @@ static pelt_result create_all_pipelines(pelt_skin_pass *pass, VkPipelineCache ca
                                         bool subgroup_arithmetic)
 {
     const uint32_t most_sets[] = { 1, 2, 0 }; /* 0: any number */
-    constants permutations[PELT_PERMUTATION_COUNT];
+    specialisation permutations[PELT_PERMUTATION_COUNT];
     for (uint32_t i = 0; i < PELT_PERMUTATION_COUNT; i++) {
-        permutations[i] = (constants){ .group_size = pass->group_size,
-                                       .chunk_vertices = pass->chunk_vertices,
-                                       .most_sets = most_sets[i / 2],
-                                       .any_joints_16 = i % 2 };
+        permutations[i] = (specialisation){ .group_size = pass->group_size,
+                                            .chunk_vertices = pass->chunk_vertices,
+                                            .most_sets = most_sets[i / 2],
+                                            .any_joints_16 = i % 2 };
     }
     pelt_result result =
         create_pipelines(pass, cache, subgroup_arithmetic ? skin_subgroup_code : skin_code,
