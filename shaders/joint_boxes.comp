@@ -8,12 +8,10 @@
 #extension GL_EXT_buffer_reference_uvec2 : require
 
 #include "pelt/buffers.glsl"
-#include "pelt/dispatch.glsl"
+#include "pelt/group.glsl"
 #include "pelt/layout.h"
 #include "pelt/order.glsl"
 #include "pelt/reduce.glsl"
-
-layout(local_size_x_id = 0) in;
 
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer pelt_records {
     pelt_joint_box_record at[];
@@ -45,7 +43,7 @@ void main()
     pelt_rows matrices = pelt_rows(record.matrices);
     pelt_ordered_box box = pelt_empty_box();
     for (uint joint = gl_LocalInvocationIndex; joint < record.joint_count;
-         joint += gl_WorkGroupSize.x) {
+         joint += PELT_GROUP_SIZE) {
         pelt_ordered_box bind = pelt_load_box(record.bind, joint);
         if (bind.low.x > bind.high.x) {
             continue; /* the joint moves no vertex */

@@ -5,12 +5,10 @@
 #extension GL_EXT_buffer_reference_uvec2 : require
 
 #include "pelt/buffers.glsl"
-#include "pelt/dispatch.glsl"
+#include "pelt/group.glsl"
 #include "pelt/layout.h"
 #include "pelt/order.glsl"
 #include "pelt/reduce.glsl"
-
-layout(local_size_x_id = 0) in;
 
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer pelt_reductions {
     pelt_reduction at[];
@@ -25,7 +23,7 @@ void main()
     }
     pelt_reduction reduction = pelt_reductions(constants.reductions).at[index];
     pelt_ordered_box box = pelt_empty_box();
-    for (uint i = gl_LocalInvocationIndex; i < reduction.count; i += gl_WorkGroupSize.x) {
+    for (uint i = gl_LocalInvocationIndex; i < reduction.count; i += PELT_GROUP_SIZE) {
         box = pelt_union(box, pelt_load_box(constants.scratch, reduction.first_partial + i));
     }
     box = pelt_reduce(box);

@@ -4,6 +4,7 @@
 #ifndef PELT_REDUCE_GLSL
 #define PELT_REDUCE_GLSL
 
+#include "group.glsl"
 #include "layout.h"
 #include "order.glsl"
 
@@ -29,7 +30,7 @@ pelt_ordered_box pelt_reduce(pelt_ordered_box box)
     uint self = gl_LocalInvocationIndex;
     pelt_shared_boxes[self] = box;
     barrier();
-    for (uint half_size = gl_WorkGroupSize.x / 2u; half_size > 0u; half_size /= 2u) {
+    for (uint half_size = PELT_GROUP_SIZE / 2u; half_size > 0u; half_size /= 2u) {
         if (self < half_size) {
             box = pelt_union(box, pelt_shared_boxes[self + half_size]);
             pelt_shared_boxes[self] = box;

@@ -5,18 +5,17 @@
  *
  * What differs between instances (sets, joint width, strides, wanted outputs) is uniform in a
  * workgroup; the constants only remove what no instance of the scene needs. */
-#include "layout.h"
 #include "buffers.glsl"
 #include "deform.glsl"
-#include "dispatch.glsl"
+#include "group.glsl"
+#include "layout.h"
 #include "order.glsl"
 #include "reduce.glsl"
 #include "unpack.glsl"
 
-layout(local_size_x_id = 0) in;
-layout(constant_id = 1) const uint CHUNK_VERTICES = 1024;
-layout(constant_id = 2) const uint MOST_SETS = 0; /* of any mesh; 0: any number */
-layout(constant_id = 3) const bool ANY_JOINTS_16 = true;
+layout(constant_id = 2) const uint CHUNK_VERTICES = 1024;
+layout(constant_id = 3) const uint MOST_SETS = 0; /* of any mesh; 0: any number */
+layout(constant_id = 4) const bool ANY_JOINTS_16 = true;
 
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer pelt_chunks {
     pelt_chunk at[];
@@ -136,7 +135,7 @@ void main()
 
     pelt_ordered_box box = pelt_empty_box();
     for (uint vertex = chunk.first_vertex + gl_LocalInvocationIndex; vertex < end;
-         vertex += gl_WorkGroupSize.x) {
+         vertex += PELT_GROUP_SIZE) {
         ivec3 point = pelt_order(ivec3(skin_vertex(record, vertex)));
         box = pelt_union(box, pelt_ordered_box(point, point));
     }

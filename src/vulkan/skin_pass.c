@@ -33,9 +33,10 @@ typedef struct specialisation {
 
 static const VkSpecializationMapEntry constant_entries[] = {
     { 0, offsetof(specialisation, group_size), sizeof(uint32_t) },
-    { 1, offsetof(specialisation, chunk_vertices), sizeof(uint32_t) },
-    { 2, offsetof(specialisation, most_sets), sizeof(uint32_t) },
-    { 3, offsetof(specialisation, any_joints_16), sizeof(VkBool32) },
+    { 1, offsetof(specialisation, group_size), sizeof(uint32_t) },
+    { 2, offsetof(specialisation, chunk_vertices), sizeof(uint32_t) },
+    { 3, offsetof(specialisation, most_sets), sizeof(uint32_t) },
+    { 4, offsetof(specialisation, any_joints_16), sizeof(VkBool32) },
 };
 
 static pelt_result check_info(const pelt_host *host, const pelt_skin_pass_info *info)
