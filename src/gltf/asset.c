@@ -1,0 +1,76 @@
+/* What the file says of itself: version, and the extensions it cannot do without. */
+#include "reader.h"
+
+#include <string.h>
+
+static bool check_version(pelt_gltf_reader *reader, pelt_gltf_place at, const json_t *asset,
+                          const char *key, unsigned newest_minor)
+{
+    const char *version = NULL;
+    if (!pelt_gltf_get_string(reader, at, asset, key, &version)) {
+        return false;
+    }
+    unsigned major, minor;
+    if (version && sscanf(version, "%4u.%4u", &major, &minor) != 2) {
+        return pelt_gltf_fail(reader, PELT_ERROR_FILE, pelt_gltf_in(at, key),
+                              "is \"%.40s\", not a version number", version);
+    }
+    if (version && (major != 2 || minor > newest_minor)) {
+        return pelt_gltf_fail(reader, PELT_ERROR_UNSUPPORTED, pelt_gltf_in(at, key),
+                              "is %u.%u; pelt reads glTF 2.0", major, minor);
+    }
+    return true;
+}
+
+/* Extensions that change what we use and that we apply, and those of materials: without the
+ * latter a surface looks plainer, but nothing moves differently. */
+static bool is_supported(const char *name)
+{
+    static const char *const known[] = { "KHR_mesh_quantization", "EXT_meshopt_compression",
+                                         "KHR_meshopt_compression", "KHR_texture_transform" };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (strcmp(name, known[i]) == 0) {
+            return true;
+        }
+    }
+    return strncmp(name, "KHR_materials_", 14) == 0;
+}
+
+bool pelt_gltf_read_asset(pelt_gltf_reader *reader)
+{
+    pelt_gltf_place root = pelt_gltf_at("%s", ""), at = pelt_gltf_in(root, "asset");
+    json_t *asset, *array;
+    uint32_t count;
+    /* A later 2.x stays readable unless minVersion says otherwise. */
+    if (!pelt_gltf_require(reader, root, reader->root, "asset") ||
+        !pelt_gltf_get_object(reader, root, reader->root, "asset", &asset) ||
+        !pelt_gltf_require(reader, at, asset, "version") ||
+        !check_version(reader, at, asset, "version", UINT32_MAX) ||
+        !check_version(reader, at, asset, "minVersion", 0) ||
+        !pelt_gltf_get_name(reader, at, asset, "generator", &reader->model->generator) ||
+        !pelt_gltf_get_array(reader, root, reader->root, "extensionsRequired", &array, &count)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(array, i));
+        at = pelt_gltf_at("/extensionsRequired/%u", i);
+        if (!name) {
+            return pelt_gltf_fail(reader, PELT_ERROR_FILE, at, "is not a string");
+        }
+        if (!is_supported(name)) {
+            return pelt_gltf_fail(reader, PELT_ERROR_UNSUPPORTED, at,
+                                  "requires the extension %.80s, which pelt does not have", name);
+        }
+    }
+    for (unsigned pass = 0; pass < 2; pass++) {
+        if (!pelt_gltf_get_array(reader, root, reader->root,
+                                 pass ? "extensionsUsed" : "extensionsRequired", &array, &count)) {
+            return false;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            const char *name = json_string_value(json_array_get(array, i));
+            reader->quantization |= name && strcmp(name, "KHR_mesh_quantization") == 0;
+        }
+    }
+    return true;
+}
