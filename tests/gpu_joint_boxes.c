@@ -33,7 +33,7 @@ static void run(pelt_headless *device, const pelt_joint_boxes *const *boxes,
         };
     }
     pelt_joint_box_table_write(instances, count, table.mapped);
-    pelt_skin_pass *pass = scene_pass(device, 0, false);
+    pelt_skin_pass *pass = scene_shared_pass(device);
     VkCommandBuffer commands;
     assert_int_equal(pelt_commands_begin(device, &commands), PELT_OK);
     pelt_cmd_joint_boxes(pass, commands, count, table.address);
@@ -44,7 +44,6 @@ static void run(pelt_headless *device, const pelt_joint_boxes *const *boxes,
     memcpy(&guard, (char *)output.mapped + count * sizeof(pelt_box), 4);
     assert_int_equal(guard, 0xa5a5a5a5u);
     free(instances);
-    pelt_skin_pass_destroy(pass);
     pelt_buffer_destroy(device, &input.buffer);
     pelt_buffer_destroy(device, &table);
     pelt_buffer_destroy(device, &output);
@@ -179,5 +178,5 @@ int main(void)
         cmocka_unit_test(gives_the_empty_box_without_joints_that_matter),
         cmocka_unit_test(bounds_a_crowd),
     };
-    return gpu_result(cmocka_run_group_tests(tests, gpu_setup, gpu_teardown));
+    return gpu_result(cmocka_run_group_tests(tests, gpu_setup, scene_teardown));
 }

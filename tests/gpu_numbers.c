@@ -2,13 +2,13 @@
  * very large and small ones, negative coordinates, zeros. */
 #include "tests/gpu_scene.h"
 
-enum { JOINTS = 12, VERTICES = 200 };
+enum { JOINTS = 12, VERTICES = 1100 };
 
 /* Skins one mesh by one palette, twice: interleaved and apart. */
 static void run_and_check(const float *matrices)
 {
     pelt_headless *device = gpu_device();
-    pelt_skin_pass *pass = scene_pass(device, 64, false);
+    pelt_skin_pass *pass = scene_shared_pass(device);
     pelt_packed_mesh *mesh = scene_mesh(4, VERTICES, 8, JOINTS, true);
     scene_instance instances[2] = { { .matrices = matrices, .layout = SCENE_INTERLEAVED },
                                     { .matrices = matrices, .layout = SCENE_STRUCT } };
@@ -17,7 +17,6 @@ static void run_and_check(const float *matrices)
     scene_check(&both);
     free(both.image);
     pelt_packed_mesh_destroy(mesh);
-    pelt_skin_pass_destroy(pass);
 }
 
 /* A vertex on each axis, one joint: the matrix comes back column by column. */
@@ -36,14 +35,13 @@ static void echoes_a_matrix(void **state)
     const float matrix[12] = { 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37 };
     scene_instance instance = { .matrices = matrix, .layout = SCENE_TIGHT };
     scene echo = { .meshes = &mesh, .mesh_count = 1, .instances = &instance, .instance_count = 1 };
-    pelt_skin_pass *pass = scene_pass(device, 0, false);
+    pelt_skin_pass *pass = scene_shared_pass(device);
     scene_run(device, pass, &echo, 1);
     const float expected[4][3] = { { 7, 19, 37 }, { 9, 30, 60 }, { 10, 32, 66 }, { 12, 36, 68 } };
     assert_memory_equal(echo.image + instance.positions, expected, sizeof(expected));
     const pelt_box box = { .min = { 7, 19, 37 }, .max = { 12, 36, 68 } };
     assert_memory_equal(echo.image + instance.box, &box, sizeof(box));
     free(echo.image);
-    pelt_skin_pass_destroy(pass);
     pelt_packed_mesh_destroy(mesh);
 }
 
@@ -86,7 +84,7 @@ static void falls_back_to_documented_directions(void **state)
     float matrices[12 * JOINTS] = { 0 };
     scene_instance instance = { .matrices = matrices, .layout = SCENE_TIGHT };
     scene flat = { .meshes = &mesh, .mesh_count = 1, .instances = &instance, .instance_count = 1 };
-    pelt_skin_pass *pass = scene_pass(device, 0, false);
+    pelt_skin_pass *pass = scene_shared_pass(device);
     scene_run(device, pass, &flat, 1);
     for (uint32_t v = 0; v < VERTICES; v++) {
         /* (0 0 1): codes 512, 512, 1023. (1 0 0): 1023, 512, 512. */
@@ -96,7 +94,6 @@ static void falls_back_to_documented_directions(void **state)
     }
     scene_check(&flat);
     free(flat.image);
-    pelt_skin_pass_destroy(pass);
     pelt_packed_mesh_destroy(mesh);
 }
 
@@ -143,14 +140,13 @@ static void writes_no_negative_zero(void **state)
     }
     scene_instance instance = { .matrices = matrices, .layout = SCENE_TIGHT };
     scene zero = { .meshes = &mesh, .mesh_count = 1, .instances = &instance, .instance_count = 1 };
-    pelt_skin_pass *pass = scene_pass(device, 0, false);
+    pelt_skin_pass *pass = scene_shared_pass(device);
     scene_run(device, pass, &zero, 1);
     const unsigned char none[12 * VERTICES] = { 0 };
     assert_memory_equal(zero.image + instance.positions, none, sizeof(none));
     assert_memory_equal(zero.image + instance.box, none, 24);
     scene_check(&zero);
     free(zero.image);
-    pelt_skin_pass_destroy(pass);
     pelt_packed_mesh_destroy(mesh);
 }
 
@@ -165,5 +161,5 @@ int main(void)
         cmocka_unit_test(boxes_hold_negative_coordinates_alone),
         cmocka_unit_test(writes_no_negative_zero),
     };
-    return gpu_result(cmocka_run_group_tests(tests, gpu_setup, gpu_teardown));
+    return gpu_result(cmocka_run_group_tests(tests, gpu_setup, scene_teardown));
 }

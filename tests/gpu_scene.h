@@ -492,4 +492,22 @@ static inline pelt_skin_pass *scene_pass(pelt_headless *device, uint32_t chunk_v
     return pass;
 }
 
+/* The pass of a program's tests that need no other: drivers take their time to compile one. */
+static pelt_skin_pass *scene_shared;
+
+static inline pelt_skin_pass *scene_shared_pass(pelt_headless *device)
+{
+    if (!scene_shared) {
+        scene_shared = scene_pass(device, 0, false);
+    }
+    return scene_shared;
+}
+
+static inline int scene_teardown(void **state)
+{
+    pelt_skin_pass_destroy(scene_shared);
+    scene_shared = NULL;
+    return gpu_teardown(state);
+}
+
 #endif
