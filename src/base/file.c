@@ -61,6 +61,14 @@ done:
 pelt_result pelt_output_open(const pelt_host *host, const char *path, pelt_output *out)
 {
     *out = (pelt_output){ .host = host, .path = path };
+    /* A device or a pipe cannot be replaced by a file: it is written as it is. */
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
+        out->stream = fopen(path, "wb");
+        return out->stream ? PELT_OK
+                           : pelt_fail(host, PELT_ERROR_IO, path, NULL, "cannot write: %s",
+                                       strerror(errno));
+    }
     size_t length = strlen(path);
     static const char suffix[] = ".XXXXXX";
     out->temporary = pelt_allocate(host, length + sizeof(suffix), 1);
@@ -102,7 +110,7 @@ pelt_result pelt_output_commit(pelt_output *output)
 {
     bool failed = fclose(output->stream) != 0;
     output->stream = NULL;
-    if (failed || rename(output->temporary, output->path) != 0) {
+    if (failed || (output->temporary && rename(output->temporary, output->path) != 0)) {
         int error = errno;
         pelt_output_discard(output);
         return pelt_fail(output->host, PELT_ERROR_IO, output->path, NULL, "cannot write: %s",
