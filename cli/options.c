@@ -1,0 +1,332 @@
+#include "cli/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HELP_COLUMN = 24, NAMES_MAX = 32, WORD_MAX = 40 };
+
+/* Edits (insert, delete, replace, swap neighbours) between two short words. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t rows[3][WORD_MAX + 1];
+    size_t a_length = strlen(a), b_length = strlen(b);
+    if (a_length > WORD_MAX || b_length > WORD_MAX) {
+        return SIZE_MAX;
+    }
+    for (size_t j = 0; j <= b_length; ++j) {
+        rows[0][j] = j;
+    }
+    for (size_t i = 1; i <= a_length; ++i) {
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *twice_above = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; ++j) {
+            size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            best = above[j] + 1 < best ? above[j] + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                twice_above[j - 2] + 1 < best) {
+                best = twice_above[j - 2] + 1;
+            }
+            row[j] = best;
+        }
+    }
+    return rows[a_length % 3][b_length];
+}
+
+const char *pelt_nearest(const char *word, const char *const *candidates)
+{
+    const char *nearest = NULL;
+    size_t fewest = SIZE_MAX;
+    for (; *candidates; ++candidates) {
+        size_t edits = distance(word, *candidates);
+        size_t shared = strlen(word) >= 3 ? strlen(word) : SIZE_MAX;
+        if (shared != SIZE_MAX && strncmp(word, *candidates, shared) == 0) {
+            edits = 1; /* a beginning is as near as a slip of the finger */
+        }
+        size_t length = strlen(*candidates);
+        if (edits < fewest && edits <= (length <= 4 ? 1 : length / 3 + 1)) {
+            nearest = *candidates;
+            fewest = edits;
+        }
+    }
+    return nearest;
+}
+
+static void print_wrapped(const char *text, int column)
+{
+    for (const char *c = text; *c; ++c) {
+        putchar(*c);
+        if (*c == '\n') {
+            printf("%*s", column, "");
+        }
+    }
+    putchar('\n');
+}
+
+static void print_option(char letter, const char *name, const char *value, const char *help)
+{
+    char left[64];
+    (void)snprintf(left, sizeof(left), letter ? "  -%c, --%s%s%s" : "  %c   --%s%s%s",
+                   letter ? letter : ' ', name, value ? " " : "", value ? value : "");
+    printf("%-*s", HELP_COLUMN, left);
+    if (strlen(left) >= HELP_COLUMN) {
+        printf("\n%*s", HELP_COLUMN, "");
+    }
+    print_wrapped(help, HELP_COLUMN);
+}
+
+static void print_help(const pelt_report *report, const pelt_command *command,
+                       const pelt_option *options)
+{
+    const char *bold = pelt_report_style(report, PELT_BOLD);
+    const char *plain = pelt_report_style(report, PELT_PLAIN);
+    printf("%sUsage:%s pelt %s", bold, plain, command->name);
+    if (command->operand) {
+        printf(" %s", command->operand);
+    }
+    for (const pelt_option *option = options; option->name; ++option) {
+        if (option->required) {
+            printf(" -%c %s", option->letter, option->value);
+        }
+    }
+    printf(" [options]\n\n%s.\n%s\n%sOptions:%s\n", command->summary, command->details, bold,
+           plain);
+    for (const pelt_option *option = options; option->name; ++option) {
+        print_option(option->letter, option->name, option->value, option->help);
+    }
+    print_option('h', "help", NULL, "print this");
+    printf("\n%sExample:%s\n  %s\n", bold, plain, command->example);
+}
+
+static bool parse_count(const char *text, uint32_t minimum, uint32_t maximum, uint32_t *out)
+{
+    uint64_t value = 0;
+    if (!*text) {
+        return false;
+    }
+    for (; *text; ++text) {
+        if (*text < '0' || *text > '9') {
+            return false;
+        }
+        value = value * 10 + (uint64_t)(*text - '0');
+        if (value > UINT32_MAX) {
+            return false;
+        }
+    }
+    *out = (uint32_t)value;
+    return value >= minimum && value <= maximum;
+}
+
+/* Decimal only: strtod alone would take "nan", "0x10" and leading blanks too. */
+static bool parse_number(const char *text, double *out)
+{
+    if (!*text || text[strspn(text, "0123456789+-.eE")]) {
+        return false;
+    }
+    char *end;
+    errno = 0;
+    *out = strtod(text, &end);
+    return *end == 0 && end != text && isfinite(*out);
+}
+
+static bool parse_size(const char *text, uint32_t minimum, uint32_t maximum, uint32_t out[2])
+{
+    char first[16];
+    const char *cross = strchr(text, 'x');
+    if (!cross || (size_t)(cross - text) >= sizeof(first)) {
+        return false;
+    }
+    memcpy(first, text, (size_t)(cross - text));
+    first[cross - text] = 0;
+    return parse_count(first, minimum, maximum, &out[0]) &&
+           parse_count(cross + 1, minimum, maximum, &out[1]);
+}
+
+static bool set_choice(pelt_report *report, const pelt_option *option, const char *text)
+{
+    char list[128] = "";
+    for (int i = 0; option->choices[i]; ++i) {
+        if (strcmp(option->choices[i], text) == 0) {
+            *(int *)option->target = i;
+            return true;
+        }
+        size_t used = strlen(list);
+        (void)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", option->choices[i]);
+    }
+    const char *nearest = pelt_nearest(text, option->choices);
+    pelt_report_error(report, NULL, "--%s '%s': must be one of %s%s%s%s", option->name, text, list,
+                      nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                      nearest ? "'?" : "");
+    return false;
+}
+
+static bool set_value(pelt_report *report, const pelt_option *option, const char *text)
+{
+    switch (option->kind) {
+    case PELT_OPTION_FLAG:
+        break;
+    case PELT_OPTION_TEXT:
+        if (!*text) {
+            pelt_report_error(report, NULL, "--%s: must not be empty", option->name);
+            return false;
+        }
+        *(const char **)option->target = text;
+        break;
+    case PELT_OPTION_COUNT:
+        if (!parse_count(text, option->minimum, option->maximum, option->target)) {
+            pelt_report_error(report, NULL, "--%s '%s': must be a whole number from %u to %u",
+                              option->name, text, option->minimum, option->maximum);
+            return false;
+        }
+        break;
+    case PELT_OPTION_NUMBER:
+        if (!parse_number(text, option->target)) {
+            pelt_report_error(report, NULL, "--%s '%s': must be a decimal number", option->name,
+                              text);
+            return false;
+        }
+        break;
+    case PELT_OPTION_SIZE:
+        if (!parse_size(text, option->minimum, option->maximum, option->target)) {
+            pelt_report_error(report, NULL,
+                              "--%s '%s': must be WIDTHxHEIGHT, each from %u to %u pixels",
+                              option->name, text, option->minimum, option->maximum);
+            return false;
+        }
+        break;
+    case PELT_OPTION_CHOICE:
+        return set_choice(report, option, text);
+    }
+    return true;
+}
+
+static void report_unknown(pelt_report *report, const pelt_command *command,
+                           const pelt_option *options, const char *word, size_t length)
+{
+    const char *names[NAMES_MAX] = { "help" };
+    for (size_t i = 0; options[i].name && i + 2 < NAMES_MAX; ++i) {
+        names[i + 1] = options[i].name;
+    }
+    char name[WORD_MAX + 1];
+    (void)snprintf(name, sizeof(name), "%.*s", (int)length, word);
+    const char *nearest = pelt_nearest(name, names);
+    if (nearest) {
+        pelt_report_error(report, NULL, "unknown option '--%s'; did you mean '--%s'?", name,
+                          nearest);
+    } else {
+        pelt_report_error(report, NULL, "unknown option '--%s'; see 'pelt %s --help'", name,
+                          command->name);
+    }
+}
+
+/* The option that argument names, or NULL having said so. *value: what follows '=' or the letter.
+ */
+static const pelt_option *find_option(pelt_report *report, const pelt_command *command,
+                                      const pelt_option *options, const char *argument,
+                                      const char **value)
+{
+    *value = NULL;
+    if (argument[1] != '-') {
+        for (const pelt_option *option = options; option->name; ++option) {
+            if (option->letter && option->letter == argument[1]) {
+                *value = argument[2] ? argument + 2 : NULL;
+                return option;
+            }
+        }
+        pelt_report_error(report, NULL, "unknown option '%s'; see 'pelt %s --help'", argument,
+                          command->name);
+        return NULL;
+    }
+    const char *word = argument + 2;
+    size_t length = strcspn(word, "=");
+    for (const pelt_option *option = options; option->name; ++option) {
+        if (strlen(option->name) == length && strncmp(option->name, word, length) == 0) {
+            *value = word[length] ? word + length + 1 : NULL;
+            return option;
+        }
+    }
+    report_unknown(report, command, options, word, length);
+    return NULL;
+}
+
+static bool is_help(const char *argument)
+{
+    return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+}
+
+/* One option at argv[*i], with its value. */
+static bool parse_option(pelt_report *report, const pelt_command *command,
+                         const pelt_option *options, int argc, char **argv, int *i,
+                         const pelt_option **found)
+{
+    const char *value;
+    const pelt_option *option = find_option(report, command, options, argv[*i], &value);
+    *found = option;
+    if (!option) {
+        return false;
+    }
+    if (option->kind == PELT_OPTION_FLAG) {
+        if (value) {
+            pelt_report_error(report, NULL, "--%s takes no value", option->name);
+            return false;
+        }
+        *(bool *)option->target = true;
+        return true;
+    }
+    if (!value) {
+        if (*i + 1 >= argc) {
+            pelt_report_error(report, NULL, "--%s needs a value: %s", option->name, option->value);
+            return false;
+        }
+        value = argv[++*i];
+    }
+    return set_value(report, option, value);
+}
+
+pelt_parsed pelt_options_parse(pelt_report *report, const pelt_command *command,
+                               const pelt_option *options, int argc, char **argv,
+                               const char **operand)
+{
+    uint32_t given = 0; /* a bit for each option */
+    bool only_operands = false;
+    *operand = NULL;
+    for (int i = 0; i < argc; ++i) {
+        if (!only_operands && is_help(argv[i])) {
+            print_help(report, command, options);
+            return PELT_PARSED_HELP;
+        }
+        if (!only_operands && strcmp(argv[i], "--") == 0) {
+            only_operands = true;
+        } else if (!only_operands && argv[i][0] == '-' && argv[i][1]) {
+            const pelt_option *option;
+            if (!parse_option(report, command, options, argc, argv, &i, &option)) {
+                return PELT_PARSED_ERROR;
+            }
+            given |= 1u << (option - options);
+        } else if (!command->operand) {
+            pelt_report_error(report, NULL, "pelt %s takes no file: '%s'", command->name, argv[i]);
+            return PELT_PARSED_ERROR;
+        } else if (*operand) {
+            pelt_report_error(report, NULL, "pelt %s takes one %s; '%s' is too many", command->name,
+                              command->operand, argv[i]);
+            return PELT_PARSED_ERROR;
+        } else {
+            *operand = argv[i];
+        }
+    }
+    if (command->operand && (!*operand || !**operand)) {
+        pelt_report_error(report, NULL, "pelt %s needs a %s; see 'pelt %s --help'", command->name,
+                          command->operand, command->name);
+        return PELT_PARSED_ERROR;
+    }
+    for (const pelt_option *option = options; option->name; ++option) {
+        if (option->required && !(given >> (option - options) & 1)) {
+            pelt_report_error(report, NULL, "pelt %s needs -%c %s", command->name, option->letter,
+                              option->value);
+            return PELT_PARSED_ERROR;
+        }
+    }
+    return PELT_PARSED_RUN;
+}

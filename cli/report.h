@@ -1,0 +1,65 @@
+/* What the tool says: errors and warnings on stderr, progress on a terminal only, and the exit
+ * codes. One line a message: "pelt: error: FILE: /pointer: text". */
+#ifndef PELT_CLI_REPORT_H
+#define PELT_CLI_REPORT_H
+
+#include "base/base.h"
+#include "cli/json.h"
+
+enum {
+    PELT_EXIT_OK = 0,
+    PELT_EXIT_BAD_INPUT = 1, /* or output that cannot be written, or a broken bound */
+    PELT_EXIT_USAGE = 2,
+    PELT_EXIT_NO_DEVICE = 3
+};
+
+typedef struct pelt_report_message {
+    pelt_severity severity;
+    char *file, *pointer, *text; /* file and pointer may be NULL */
+} pelt_report_message;
+
+typedef struct pelt_report {
+    pelt_host host; /* what the library is given: messages arrive here */
+    bool json;      /* stdout is JSON and nothing else */
+    bool muted;     /* errors are kept in last_error instead of printed */
+    char last_error[1024];
+    uint32_t error_count;
+    uint32_t message_count;
+    pelt_report_message *messages; /* as printed */
+    bool colour_output, colour_errors, progress;
+    bool progress_shown;
+} pelt_report;
+
+void pelt_report_begin(pelt_report *report);
+void pelt_report_end(pelt_report *report);
+
+/* An error of the tool itself: NULL file for none. Prints like the library's. */
+void pelt_report_error(pelt_report *report, const char *file, const char *format, ...)
+    PELT_PRINTF(3, 4);
+
+/* The exit code that goes with a result. In JSON mode, what failed is also written to stdout. */
+int pelt_report_exit(pelt_report *report, pelt_result result);
+
+/* A line that is overwritten by the next one, on a terminal only; NULL clears it. */
+void pelt_report_progress(pelt_report *report, const char *format, ...) PELT_PRINTF(2, 3);
+
+/* The warnings so far, as a member "warnings" of the object being written. */
+void pelt_report_warnings(const pelt_report *report, pelt_json *json);
+
+/* Flushes stdout; false, with an error, if it could not be written (a full disk, a closed pipe). */
+bool pelt_report_flush(pelt_report *report);
+
+/* Escape sequences for stdout, "" where it is not a terminal. */
+typedef enum pelt_style { PELT_PLAIN, PELT_BOLD, PELT_RED, PELT_GREEN, PELT_YELLOW } pelt_style;
+const char *pelt_report_style(const pelt_report *report, pelt_style style);
+
+/* Prints text that came from a file: control characters become '?'. */
+void pelt_print_safe(FILE *stream, const char *text);
+
+/* 1234567 as "1,234,567"; buffer of 32. */
+const char *pelt_format_count(uint64_t count, char buffer[32]);
+
+/* Bytes as "12.3 MB"; buffer of 32. */
+const char *pelt_format_bytes(uint64_t bytes, char buffer[32]);
+
+#endif
