@@ -1,0 +1,132 @@
+#include "cli/picture.h"
+
+#ifdef PELT_HAVE_VULKAN
+
+/* Numbers that the renderer gave to what the model has. */
+typedef struct added {
+    int32_t *images;     /* of each image of the model, -1: not used */
+    uint32_t *materials; /* of each material, and last of the default one */
+    uint32_t *meshes;    /* of each packed mesh */
+} added;
+
+static pelt_result add_materials(pelt_renderer *renderer, const char *file, const pelt_model *model,
+                                 added *numbers)
+{
+    for (uint32_t i = 0; i < model->image_count; ++i) {
+        numbers->images[i] = -1;
+    }
+    pelt_result result = PELT_OK;
+    for (uint32_t i = 0; result == PELT_OK && i < model->material_count; ++i) {
+        const pelt_material *material = &model->materials[i];
+        int32_t source = material->base_color_image;
+        int32_t image = source >= 0 ? numbers->images[source] : -1;
+        if (source >= 0 && image < 0) {
+            uint32_t number = 0;
+            result = pelt_renderer_add_image(renderer, file, model, (uint32_t)source, &number);
+            image = numbers->images[source] = (int32_t)number;
+        }
+        if (result == PELT_OK) {
+            result = pelt_renderer_add_material(renderer, material, image, &numbers->materials[i]);
+        }
+    }
+    return result == PELT_OK ? pelt_renderer_add_material(
+                                   renderer, NULL, -1, &numbers->materials[model->material_count])
+                             : result;
+}
+
+static pelt_result add_meshes(pelt_renderer *renderer, const pelt_picture_scene *scene,
+                              added *numbers)
+{
+    const pelt_character *character = scene->character;
+    pelt_result result = PELT_OK;
+    for (uint32_t i = 0; result == PELT_OK && i < character->mesh_count; ++i) {
+        result = pelt_renderer_add_mesh(renderer, character->primitives[i],
+                                        scene->packed_order ? character->meshes[i]->packed_vertices
+                                                            : NULL,
+                                        &numbers->meshes[i]);
+    }
+    return result;
+}
+
+static void fill_draws(const pelt_picture_scene *scene, const added *numbers,
+                       pelt_render_draw *draws)
+{
+    const pelt_character *character = scene->character;
+    const pelt_model *model = character->model;
+    size_t slot = 0;
+    for (uint32_t i = 0; i < scene->count; ++i) {
+        for (uint32_t part = 0; part < model->part_count; ++part, ++slot) {
+            int32_t material = pelt_part_primitive(model, part)->material;
+            draws[slot] = (pelt_render_draw){
+                .mesh = numbers->meshes[character->part_meshes[part]],
+                .material =
+                    numbers->materials[material < 0 ? model->material_count : (uint32_t)material],
+                .vertices = scene->parts[slot],
+                .box = scene->part_boxes[slot]
+            };
+        }
+    }
+}
+
+static pelt_result draw(const pelt_host *host, const pelt_picture_info *info,
+                        const pelt_picture_scene *scene, pelt_renderer *renderer,
+                        const added *numbers, pelt_render_report *report)
+{
+    uint32_t width, height;
+    pelt_renderer_size(renderer, &width, &height);
+    size_t count = (size_t)scene->count * scene->character->model->part_count;
+    pelt_render_draw *draws = pelt_allocate(host, count, sizeof(*draws));
+    uint8_t *rgba = pelt_allocate(host, (size_t)width * height, 4);
+    pelt_result result = PELT_ERROR_MEMORY;
+    if (draws && rgba) {
+        fill_draws(scene, numbers, draws);
+        result = pelt_renderer_draw(
+            renderer,
+            &(pelt_render_scene){ .draws = draws,
+                                  .draw_count = (uint32_t)count,
+                                  .boxes = info->boxes ? scene->member_boxes : NULL,
+                                  .box_count = info->boxes ? scene->count : 0 },
+            rgba, report);
+    }
+    if (result == PELT_OK) {
+        result = pelt_write_png(host, info->output, width, height, rgba);
+    }
+    pelt_release(host, rgba);
+    pelt_release(host, draws);
+    return result;
+}
+
+pelt_result pelt_picture_write(const pelt_host *host, const pelt_picture_info *info,
+                               const pelt_picture_scene *scene, pelt_render_report *report)
+{
+    const pelt_model *model = scene->character->model;
+    added numbers = {
+        .images = pelt_allocate(host, model->image_count, sizeof(*numbers.images)),
+        .materials =
+            pelt_allocate(host, (size_t)model->material_count + 1, sizeof(*numbers.materials)),
+        .meshes = pelt_allocate(host, scene->character->mesh_count, sizeof(*numbers.meshes)),
+    };
+    pelt_renderer *renderer = NULL;
+    pelt_result result = PELT_ERROR_MEMORY;
+    if (numbers.images && numbers.materials && numbers.meshes) {
+        result = pelt_renderer_create(
+            host, scene->device,
+            &(pelt_renderer_info){ .width = info->width, .height = info->height }, &renderer);
+    }
+    if (result == PELT_OK) {
+        result = add_materials(renderer, info->file, model, &numbers);
+    }
+    if (result == PELT_OK) {
+        result = add_meshes(renderer, scene, &numbers);
+    }
+    if (result == PELT_OK) {
+        result = draw(host, info, scene, renderer, &numbers, report);
+    }
+    pelt_renderer_destroy(renderer);
+    pelt_release(host, numbers.meshes);
+    pelt_release(host, numbers.materials);
+    pelt_release(host, numbers.images);
+    return result;
+}
+
+#endif

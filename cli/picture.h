@@ -1,0 +1,34 @@
+/* A crowd's last batch as a picture: the model's meshes and materials in a renderer, and a draw for
+ * each part of each member. */
+#ifndef PELT_CLI_PICTURE_H
+#define PELT_CLI_PICTURE_H
+
+#ifdef PELT_HAVE_VULKAN
+
+#include "cli/backend_vulkan.h"
+#include "render/render.h"
+
+typedef struct pelt_picture_info {
+    const char *file; /* the model's, for messages */
+    const char *output;
+    uint32_t width, height;
+    bool boxes; /* draw the members' boxes */
+} pelt_picture_info;
+
+/* What was skinned, ready to draw. */
+typedef struct pelt_picture_scene {
+    const pelt_character *character;
+    pelt_headless *device;
+    uint32_t count;               /* members */
+    bool packed_order;            /* else the primitives' */
+    const VkDeviceAddress *parts; /* count x part_count: where the vertices are */
+    const pelt_box *part_boxes;   /* the same */
+    const pelt_box *member_boxes; /* count */
+} pelt_picture_scene;
+
+/* Draws and writes a PNG. */
+pelt_result pelt_picture_write(const pelt_host *host, const pelt_picture_info *info,
+                               const pelt_picture_scene *scene, pelt_render_report *report);
+
+#endif
+#endif

@@ -1,0 +1,41 @@
+/* What pelt verify finds out, and how it is printed. */
+#ifndef PELT_CLI_VERIFY_H
+#define PELT_CLI_VERIFY_H
+
+#include "cli/compare.h"
+#include "cli/crowd.h"
+
+typedef struct pelt_verify_options {
+    const char *file, *clip;
+    double time;
+    uint32_t count, batch;
+    bool fixed_pose, json;
+    int device;
+} pelt_verify_options;
+
+enum { PELT_VERIFY_PATHS = 2 };
+
+/* What is verified, and what came of it. */
+typedef struct pelt_verification {
+    const pelt_verify_options *options;
+    pelt_character *character;
+    pelt_crowd *crowd;
+    pelt_play play;
+    uint32_t path_count;
+    pelt_backend *paths[PELT_VERIFY_PATHS];
+    pelt_path_result results[PELT_VERIFY_PATHS];
+    pelt_packing_result packing;
+    char no_gpu[1024]; /* why the GPU is left out, or empty */
+    uint32_t batch_size;
+    bool holds;
+} pelt_verification;
+
+void pelt_verify_print_text(const pelt_report *report, const pelt_verification *v);
+void pelt_verify_print_json(const pelt_report *report, const pelt_verification *v);
+
+static inline double pelt_degrees(double radians)
+{
+    return radians * 57.29577951308232;
+}
+
+#endif

@@ -1,0 +1,191 @@
+/* pelt verify's figures: a table for people, JSON for programs. */
+#include "cli/verify.h"
+
+/* A column of the table: a number with how much of its bound it takes. */
+static void print_position(const pelt_worst *worst)
+{
+    printf("  %9.2e %9.2e %5.0f %%", worst->error, worst->of_box, 100 * worst->of_bound);
+}
+
+static void print_angle(const pelt_worst *worst, bool bounded)
+{
+    if (worst->count == 0) {
+        printf("  %7s  %7s", "-", "");
+    } else if (bounded) {
+        printf("  %7.4f\xc2\xb0 %5.0f %%", pelt_degrees(worst->error), 100 * worst->of_bound);
+    } else {
+        printf("  %7.4f\xc2\xb0 %7s", pelt_degrees(worst->error), "");
+    }
+}
+
+static void print_count(uint64_t good, uint64_t all)
+{
+    char text[48];
+    (void)snprintf(text, sizeof(text), "%llu/%llu", (unsigned long long)good,
+                   (unsigned long long)all);
+    printf("  %13s", text);
+}
+
+static void print_verdict(const pelt_report *report, bool holds)
+{
+    printf("  %s%s%s\n", pelt_report_style(report, holds ? PELT_GREEN : PELT_RED),
+           holds ? "ok" : "BROKEN", pelt_report_style(report, PELT_PLAIN));
+}
+
+static void print_table(const pelt_report *report, const pelt_verification *v)
+{
+    printf("\n%s  %-9s  %-27s  %-16s  %-16s  %13s  %13s%s\n", pelt_report_style(report, PELT_BOLD),
+           "path", "position", "normal", "tangent", "exact boxes", "joint boxes",
+           pelt_report_style(report, PELT_PLAIN));
+    printf("  %-9s  %9s %9s %7s  %8s %7s  %8s %7s  %13s  %13s\n", "", "units", "of box", "of max",
+           "angle", "of max", "angle", "of max", "bit-equal", "hold it");
+    for (uint32_t p = 0; p < v->path_count; ++p) {
+        const pelt_path_result *r = &v->results[p];
+        printf("  %-9s", v->paths[p]->path);
+        print_position(&r->position);
+        print_angle(&r->normal, true);
+        print_angle(&r->tangent, true);
+        print_count(r->boxes_equal, r->boxes);
+        print_count(r->joint_boxes_hold, r->joint_boxes);
+        print_verdict(report, pelt_path_result_holds(r));
+    }
+    printf("  %-9s", "packing");
+    print_position(&v->packing.position);
+    print_angle(&v->packing.normal, false);
+    print_angle(&v->packing.tangent, false);
+    printf("  %13s  %13s", "", "");
+    print_verdict(report, v->packing.position.of_bound <= 1.0);
+}
+
+static void print_notes(const pelt_verification *v)
+{
+    printf("\n");
+    for (uint32_t p = 0; p < v->path_count; ++p) {
+        char groups[32];
+        printf("  %-9s  ", v->paths[p]->path);
+        pelt_print_safe(stdout, v->paths[p]->device);
+        if (v->paths[p]->groups || v->results[p].groups) {
+            printf("; %u instance%s, %s workgroups in one dispatch", v->batch_size,
+                   v->batch_size == 1 ? "" : "s", pelt_format_count(v->results[p].groups, groups));
+        }
+        printf("\n");
+    }
+    if (v->no_gpu[0]) {
+        printf("  %-9s  not run: ", "gpu");
+        pelt_print_safe(stdout, v->no_gpu);
+        printf("\n");
+    }
+    printf(
+        "  %-9s  the packed streams against the file's own numbers, both in double precision\n\n"
+        "Paths are held against the reference fed with the packed streams. 'of max' is the\n"
+        "largest part of what is allowed: 2e-6 of the box and the rounding of its coordinates;\n"
+        "0.0971 degrees, what ten bits hold, and rounding; for packing, what its weights can do.\n",
+        "packing");
+}
+
+void pelt_verify_print_text(const pelt_report *report, const pelt_verification *v)
+{
+    const pelt_model *model = v->character->model;
+    char vertices[32];
+    printf("%s", pelt_report_style(report, PELT_BOLD));
+    pelt_print_safe(stdout, v->options->file);
+    printf("%s: %u instance%s of %u primitive%s, %s vertices each, ",
+           pelt_report_style(report, PELT_PLAIN), v->crowd->count, v->crowd->count == 1 ? "" : "s",
+           model->part_count, model->part_count == 1 ? "" : "s",
+           pelt_format_count(v->character->vertex_offsets[model->part_count], vertices));
+    if (v->play.clip < 0) {
+        printf("the static pose\n");
+    } else {
+        pelt_print_clip(model, v->play.clip);
+        if (v->crowd->count > 1) {
+            printf(" at staggered times\n");
+        } else {
+            printf(" at %g s\n", v->play.time);
+        }
+    }
+    print_table(report, v);
+    print_notes(v);
+}
+
+static void json_worst(pelt_json *json, const char *key, const pelt_worst *worst, bool is_angle,
+                       bool bounded)
+{
+    if (worst->count == 0) {
+        pelt_json_text(json, key, NULL);
+        return;
+    }
+    pelt_json_object_line(json, key);
+    pelt_json_rounded(json, is_angle ? "degrees" : "error",
+                      is_angle ? pelt_degrees(worst->error) : worst->error, 6);
+    if (!is_angle) {
+        pelt_json_rounded(json, "ofBox", worst->of_box, 6);
+    }
+    if (bounded) {
+        pelt_json_rounded(json, "ofBound", worst->of_bound, 6);
+    }
+    pelt_json_integer(json, "compared", (int64_t)worst->count);
+    pelt_json_close(json);
+}
+
+static void json_path(pelt_json *json, const pelt_verification *v, uint32_t p)
+{
+    const pelt_path_result *r = &v->results[p];
+    pelt_json_object(json, NULL);
+    pelt_json_text(json, "device", v->paths[p]->path);
+    pelt_json_text(json, "deviceName", v->paths[p]->device);
+    pelt_json_bool(json, "ok", pelt_path_result_holds(r));
+    json_worst(json, "position", &r->position, false, true);
+    json_worst(json, "normal", &r->normal, true, true);
+    json_worst(json, "tangent", &r->tangent, true, true);
+    pelt_json_object_line(json, "boxes");
+    pelt_json_integer(json, "compared", (int64_t)r->boxes);
+    pelt_json_integer(json, "equal", (int64_t)r->boxes_equal);
+    pelt_json_close(json);
+    pelt_json_object_line(json, "jointBoxes");
+    pelt_json_integer(json, "compared", (int64_t)r->joint_boxes);
+    pelt_json_integer(json, "hold", (int64_t)r->joint_boxes_hold);
+    pelt_json_close(json);
+    pelt_json_integer(json, "wrongHandedness", (int64_t)r->handedness_wrong);
+    pelt_json_integer(json, "notFinite", (int64_t)r->not_finite);
+    pelt_json_rounded(json, "skinMilliseconds", 1e3 * r->seconds, 6);
+    if (r->groups) {
+        pelt_json_integer(json, "groupsInOneDispatch", r->groups);
+    }
+    pelt_json_close(json);
+}
+
+void pelt_verify_print_json(const pelt_report *report, const pelt_verification *v)
+{
+    const pelt_model *model = v->character->model;
+    pelt_json json;
+    pelt_json_begin(&json, stdout);
+    pelt_json_text(&json, "file", v->options->file);
+    pelt_json_bool(&json, "ok", v->holds);
+    pelt_json_integer(&json, "instances", v->crowd->count);
+    pelt_json_integer(&json, "instancesInOneBatch", v->batch_size);
+    pelt_json_integer(&json, "primitives", model->part_count);
+    pelt_json_integer(&json, "verticesEach",
+                      (int64_t)v->character->vertex_offsets[model->part_count]);
+    if (v->play.clip >= 0) {
+        pelt_json_integer(&json, "clip", v->play.clip);
+        pelt_json_text(&json, "clipName", model->clips[v->play.clip].name);
+    } else {
+        pelt_json_text(&json, "clip", NULL);
+    }
+    pelt_json_number(&json, "time", v->play.time);
+    pelt_json_list(&json, "paths");
+    for (uint32_t p = 0; p < v->path_count; ++p) {
+        json_path(&json, v, p);
+    }
+    pelt_json_close(&json);
+    pelt_json_object(&json, "packing");
+    json_worst(&json, "position", &v->packing.position, false, true);
+    json_worst(&json, "normal", &v->packing.normal, true, false);
+    json_worst(&json, "tangent", &v->packing.tangent, true, false);
+    pelt_json_close(&json);
+    if (v->no_gpu[0]) {
+        pelt_json_text(&json, "noGpu", v->no_gpu);
+    }
+    pelt_report_warnings(report, &json);
+    pelt_json_end(&json);
+}
