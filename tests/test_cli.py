@@ -1,0 +1,776 @@
+#!/usr/bin/env python3
+"""Tests of the command-line tool (Python 3, standard library only): test_cli.py PELT [TEST...]
+
+Environment: PELT_REQUIRE_GPU=1 makes a missing Vulkan device a failure instead of a reason to skip.
+"""
+import json
+import math
+import os
+import pty
+import re
+import resource
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PELT = ""
+COMMANDS = ("info", "skin", "render", "verify", "sample")
+DEVICES = ("reference", "cpu", "gpu")
+
+
+class Run:
+    """One finished process."""
+
+    def __init__(self, *args, **options):
+        process = subprocess.run([PELT, *map(str, args)], capture_output=True, timeout=120, **options)
+        self.code = process.returncode
+        self.out = process.stdout.decode()
+        self.err = process.stderr.decode()
+
+    def json(self):
+        return json.loads(self.out, parse_constant=lambda name: 1 / 0)
+
+
+def has_gpu(folder):
+    run = Run("skin", folder.sample, "-o", folder.path("probe.glb"), "--device", "gpu")
+    if run.code == 3 and os.environ.get("PELT_REQUIRE_GPU") != "1":
+        return False
+    assert run.code == 0, run.err
+    return True
+
+
+# -- small inputs -------------------------------------------------------------------------------
+
+def write_gltf(path, doc, *blobs):
+    """Writes a .gltf with one embedded buffer of the blobs, a bufferView each."""
+    import base64
+    data, views = b"", []
+    for blob in blobs:
+        data += b"\0" * (-len(data) % 4)
+        views.append({"buffer": 0, "byteOffset": len(data), "byteLength": len(blob)})
+        data += blob
+    doc = dict(doc, asset={"version": "2.0"})
+    if blobs:
+        doc["bufferViews"] = views
+        doc["buffers"] = [{"byteLength": len(data), "uri": "data:application/octet-stream;base64,"
+                           + base64.b64encode(data).decode()}]
+    with open(path, "w") as file:
+        json.dump(doc, file)
+    return path
+
+
+def floats(*values):
+    return struct.pack("<%df" % len(values), *values)
+
+
+TRIANGLE = ((0, 0, 0), (1, 0, 0), (0, 2, 0))
+
+
+def rigid_triangle(path, clip_name="slide"):
+    """One triangle under two nodes: turned a quarter about z, then moved by (10 0 0); a clip moves
+    the outer node from there to (10 0 8) within 2 seconds."""
+    half = math.sqrt(0.5)
+    return write_gltf(path, {
+        "scenes": [{"nodes": [0]}], "scene": 0,
+        "nodes": [{"translation": [10, 0, 0], "children": [1]},
+                  {"name": "plate", "rotation": [0, 0, half, half], "mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "NORMAL": 1}, "indices": 2}]}],
+        "animations": [{"name": clip_name,
+                        "samplers": [{"input": 3, "output": 4}],
+                        "channels": [{"sampler": 0, "target": {"node": 0, "path": "translation"}}]}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
+             "min": [0, 0, 0], "max": [1, 2, 0]},
+            {"bufferView": 1, "componentType": 5126, "count": 3, "type": "VEC3"},
+            {"bufferView": 2, "componentType": 5123, "count": 3, "type": "SCALAR"},
+            {"bufferView": 3, "componentType": 5126, "count": 2, "type": "SCALAR",
+             "min": [0], "max": [2]},
+            {"bufferView": 4, "componentType": 5126, "count": 2, "type": "VEC3"}],
+    }, floats(*sum(TRIANGLE, ())), floats(*(0, 0, 1) * 3), struct.pack("<3H", 2, 0, 1),
+        floats(0, 2), floats(10, 0, 0, 10, 0, 8))
+
+
+def skinned_triangle(path, weights=(1, 0, 0, 0), joint=0):
+    """One triangle whose three vertices all have these weights; one joint at (0 0 3)."""
+    return write_gltf(path, {
+        "scenes": [{"nodes": [0, 1]}], "scene": 0,
+        "nodes": [{"mesh": 0, "skin": 0}, {"translation": [0, 0, 3]}],
+        "skins": [{"joints": [1]}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "JOINTS_0": 1, "WEIGHTS_0": 2}}]}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
+             "min": [0, 0, 0], "max": [1, 2, 0]},
+            {"bufferView": 1, "componentType": 5121, "count": 3, "type": "VEC4"},
+            {"bufferView": 2, "componentType": 5126, "count": 3, "type": "VEC4"}],
+    }, floats(*sum(TRIANGLE, ())), bytes([joint, 0, 0, 0] * 3), floats(*weights * 3))
+
+
+def animation_only(path):
+    return write_gltf(path, {
+        "scenes": [{"nodes": [0]}], "scene": 0, "nodes": [{}],
+        "animations": [{"name": "nod", "samplers": [{"input": 0, "output": 1}],
+                        "channels": [{"sampler": 0, "target": {"node": 0, "path": "translation"}}]}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 2, "type": "SCALAR",
+             "min": [0], "max": [1.5]},
+            {"bufferView": 1, "componentType": 5126, "count": 2, "type": "VEC3"}],
+    }, floats(0, 1.5), floats(0, 0, 0, 0, 1, 0))
+
+
+# -- what pelt writes ---------------------------------------------------------------------------
+
+class Glb:
+    def __init__(self, path):
+        data = open(path, "rb").read()
+        magic, version, length = struct.unpack_from("<4sII", data)
+        assert (magic, version, length) == (b"glTF", 2, len(data))
+        size, kind = struct.unpack_from("<I4s", data, 12)
+        assert kind == b"JSON"
+        self.doc = json.loads(data[20:20 + size])
+        self.blob = data[28 + size:]
+
+    def rows(self, index):
+        accessor = self.doc["accessors"][index]
+        width = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}[accessor["type"]]
+        code = {5121: "B", 5123: "H", 5125: "I", 5126: "f"}[accessor["componentType"]]
+        view = self.doc["bufferViews"][accessor["bufferView"]]
+        stride = view.get("byteStride", width * struct.calcsize(code))
+        start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
+        return [struct.unpack_from("<%d%s" % (width, code), self.blob, start + i * stride)
+                for i in range(accessor["count"])]
+
+    def primitive(self, node):
+        primitives = self.doc["meshes"][self.doc["nodes"][node]["mesh"]]["primitives"]
+        assert len(primitives) == 1
+        return primitives[0]
+
+    def attribute(self, node, name):
+        return self.rows(self.primitive(node)["attributes"][name])
+
+
+def box_of(rows):
+    return [min(r[k] for r in rows) for k in range(3)], [max(r[k] for r in rows) for k in range(3)]
+
+
+class Folder:
+    """A folder for one test class, with the sample in it."""
+
+    def __init__(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.sample = self.path("sample.glb")
+        run = Run("sample", "-o", self.sample, "--vertices", 2000)
+        assert run.code == 0, run.err
+
+    def path(self, name):
+        return os.path.join(self.temporary.name, name)
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Folder()
+        cls.gpu = has_gpu(cls.folder)
+        cls.devices = [d for d in DEVICES if d != "gpu" or cls.gpu]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.temporary.cleanup()
+
+    def path(self, name):
+        return self.folder.path(name)
+
+    def ok(self, *args):
+        run = Run(*args)
+        self.assertEqual((run.code, run.err), (0, ""), args)
+        return run
+
+    def fails(self, code, text, *args, **options):
+        """Exits with code and one line of error that has the text; nothing on stdout."""
+        run = Run(*args, **options)
+        self.assertEqual(run.code, code, (args, run.err))
+        self.assertEqual(run.out, "", args)
+        self.assertRegex(run.err, r"\Apelt: error: [^\n]*\n\Z", args)
+        self.assertIn(text, run.err, args)
+        return run
+
+    def need_gpu(self):
+        if not self.gpu:
+            self.skipTest("no Vulkan device")
+
+
+class Usage(Case):
+    def test_help(self):
+        for command in COMMANDS:
+            run = self.ok(command, "--help")
+            self.assertTrue(run.out.startswith("Usage: pelt " + command), command)
+            self.assertIn("--help", run.out)
+            self.assertIn("Example:\n  pelt " + command, run.out)
+            self.assertLessEqual(max(map(len, run.out.splitlines())), 100, command)
+            self.assertEqual(self.ok(command, "-h").out, run.out)
+            self.assertEqual(self.ok("help", command).out, run.out)
+            # Also behind other arguments, complete or not.
+            self.assertEqual(self.ok(command, "--json", "--help").out, run.out)
+
+    def test_help_names_the_options(self):
+        wanted = {"info": "json", "skin": "output clip time loop device json",
+                  "render": "output clip time count size boxes device json",
+                  "verify": "clip time count batch device json",
+                  "sample": "output vertices joints json"}
+        for command, names in wanted.items():
+            text = self.ok(command, "--help").out
+            for name in names.split():
+                self.assertRegex(text, r"(?m)^  (-\w,|   ) --%s\b" % name)
+
+    def test_overview(self):
+        run = self.ok("--help")
+        for command in COMMANDS:
+            self.assertRegex(run.out, r"(?m)^  %s +\S" % command)
+        self.assertRegex(run.out, r"(?m)^  3  no Vulkan device")
+        self.assertEqual(self.ok("help").out, run.out)
+        nothing = Run()
+        self.assertEqual((nothing.code, nothing.out, nothing.err), (2, "", run.out))
+
+    def test_version(self):
+        self.assertRegex(self.ok("--version").out, r"\Apelt \d+\.\d+\.\d+\n\Z")
+
+    def test_unknown_names_suggest_the_nearest(self):
+        sample, out = self.folder.sample, self.path("unwanted")
+        for text, args in (
+                ("'skin'", ("skni",)), ("'verify'", ("verfy", sample)), ("'info'", ("inf", sample)),
+                ("see 'pelt --help'", ("frobnicate",)), ("see 'pelt --help'", ("",)),
+                ("'info'", ("help", "infos")),
+                ("'--clip'", ("skin", sample, "-o", out, "--clp", "walk")),
+                ("'--device'", ("skin", sample, "-o", out, "--devise=cpu")),
+                ("'--count'", ("render", sample, "-o", out, "--coutn", "2")),
+                ("see 'pelt skin --help'", ("skin", sample, "-o", out, "--frobnicate")),
+                ("see 'pelt skin --help'", ("skin", sample, "-o", out, "-x")),
+                ("'gpu'", ("skin", sample, "-o", out, "--device", "gup")),
+                ("auto, gpu, cpu, reference", ("verify", sample, "--device", "tpu"))):
+            self.fails(2, text, *args)
+        self.assertFalse(os.path.exists(out))
+
+    def test_wrong_arguments(self):
+        sample, out = self.folder.sample, self.path("unwanted")
+        for text, args in (
+                ("needs a FILE", ("info",)), ("needs a FILE", ("skin", "-o", out)),
+                ("needs -o OUT.glb", ("skin", sample)), ("needs -o OUT.png", ("render", sample)),
+                ("needs -o OUT.glb", ("sample",)), ("'b.glb' is too many", ("info", sample, "b.glb")),
+                ("takes no file", ("sample", "-o", out, "x")), ("needs a FILE", ("info", "")),
+                ("--output needs a value", ("skin", sample, "-o")),
+                ("must not be empty", ("skin", sample, "--output=")),
+                ("--json takes no value", ("info", sample, "--json=yes")),
+                ("exclude each other", ("verify", sample, "--clip", "walk", "--static"))):
+            self.fails(2, text, *args)
+        self.assertFalse(os.path.exists(out))
+
+    def test_numbers_are_strict(self):
+        sample, out = self.folder.sample, self.path("unwanted")
+        for value in ("nan", "inf", "-inf", "0x10", "", " 1", "1 ", "1s", "1e999", "1,5", "--1", "e5"):
+            self.fails(2, "--time '%s': must be a decimal number" % value,
+                       "skin", sample, "-o", out, "--time", value)
+        for value in ("0", "-1", "+1", "1.5", "", "1x", "99999999999999999999", "1000001"):
+            self.fails(2, "--count '%s': must be a whole number from 1 to 1000000" % value,
+                       "render", sample, "-o", out, "--count=" + value)
+        for value in ("100", "100x", "x100", "0x100", "15x100", "100x16385", "100x100x1", "100X100",
+                      "1e2x100", ""):
+            self.fails(2, "--size '%s': must be WIDTHxHEIGHT" % value,
+                       "render", sample, "-o", out, "--size=" + value)
+        self.fails(2, "--vertices '10'", "sample", "-o", out, "--vertices", 10)
+        self.assertFalse(os.path.exists(out))
+
+    def test_ways_to_give_a_value(self):
+        expected = None
+        for form in (("-o", "OUT", "--time", "0.25"), ("-oOUT", "--time=0.25"),
+                     ("--output", "OUT", "-t", "2.5e-1"), ("--output=OUT", "-t.25"),
+                     ("--time", "0.75", "-t", "0.25", "-o", "OUT")):
+            out = self.path("form.glb")
+            self.ok("skin", self.folder.sample, "--clip=walk", "-dcpu",
+                    *(f.replace("OUT", out) for f in form))
+            data = open(out, "rb").read()
+            expected = expected or data
+            self.assertEqual(data, expected, form)
+
+    def test_a_file_may_start_with_a_dash(self):
+        path = self.path("-dash.gltf")
+        rigid_triangle(path)
+        run = Run("info", "--json", "--", "-dash.gltf", cwd=os.path.dirname(path))
+        self.assertEqual((run.code, run.json()["vertices"]), (0, 3))
+
+
+class BadInput(Case):
+    def test_unreadable(self):
+        empty, junk, folder = self.path("empty.glb"), self.path("junk.gltf"), self.path("folder.glb")
+        open(empty, "w").close()
+        with open(junk, "w") as file:
+            file.write("{ not JSON")
+        os.mkdir(folder)
+        for path in (self.path("missing.glb"), empty, junk, folder):
+            for command in ("info", "skin", "render", "verify"):
+                args = ["-o", self.path("none")] if command in ("skin", "render") else []
+                self.fails(1, "pelt: error: %s: " % path, command, path, *args)
+        self.assertFalse(os.path.exists(self.path("none")))
+
+    def test_error_names_file_and_object(self):
+        path = skinned_triangle(self.path("range.gltf"), joint=7)
+        for device in self.devices:
+            self.fails(1, "%s: /meshes/0/primitives/0/attributes/JOINTS_0: " % path,
+                       "skin", path, "-o", self.path("none"), "--device", device)
+        self.assertFalse(os.path.exists(self.path("none")))
+
+    def test_errors_as_json(self):
+        path = skinned_triangle(self.path("range.gltf"), joint=7)
+        for command in ("info", "skin", "render", "verify"):
+            args = ["-o", self.path("none")] if command in ("skin", "render") else []
+            run = Run(command, path, "--json", *args)
+            self.assertEqual(run.code, 1)
+            error, = run.json()["errors"]
+            self.assertEqual(error["file"], path)
+            self.assertEqual(error["pointer"], "/meshes/0/primitives/0/attributes/JOINTS_0")
+            self.assertEqual(run.err, "pelt: error: %s: %s: %s\n"
+                             % (path, error["pointer"], error["text"]))
+
+    def test_repairs_are_warnings(self):
+        path = skinned_triangle(self.path("half.gltf"), weights=(0.5, 0, 0, 0))
+        for command in ("info", "verify", "skin"):
+            args = ["-o", self.path("half.glb")] if command == "skin" else []
+            run = Run(command, path, "--json", *args)
+            self.assertEqual(run.code, 0, run.err)
+            warning, = run.json()["warnings"]
+            self.assertEqual(warning["file"], path)
+            self.assertIn("3", warning["text"])  # a count of vertices
+            self.assertEqual(run.err, "pelt: warning: %s: %s: %s\n"
+                             % (path, warning["pointer"], warning["text"]))
+        rows = Glb(self.path("half.glb")).attribute(0, "POSITION")
+        self.assertEqual(rows, [(x, y, z + 3) for x, y, z in TRIANGLE])
+
+    def test_unknown_clip(self):
+        out = self.path("none")
+        for command in ("skin", "render", "verify"):
+            args = [] if command == "verify" else ["-o", out]
+            run = self.fails(1, "no clip 'wlak'", command, self.folder.sample, "--clip", "wlak", *args)
+            self.assertIn("0 'walk', 1 'wave'", run.err)
+        self.fails(1, "no clip '2'", "skin", self.folder.sample, "-o", out, "--clip", "2")
+        still = skinned_triangle(self.path("still.gltf"))
+        self.fails(1, "the file has no clips", "skin", still, "-o", out, "--clip", "0")
+        self.assertFalse(os.path.exists(out))
+
+    def test_nothing_to_skin(self):
+        path = animation_only(self.path("nod.gltf"))
+        for command in ("skin", "render", "verify"):
+            args = [] if command == "verify" else ["-o", self.path("none")]
+            self.fails(1, "%s: nothing to " % path, command, path, *args)
+        self.assertFalse(os.path.exists(self.path("none")))
+
+    def test_control_characters_stay_inside(self):
+        path = rigid_triangle(self.path("evil\x1b[2J.gltf"), clip_name="a\x1b[31m\nb")
+        run = self.ok("info", path)
+        self.assertNotIn("\x1b", run.out)
+        self.assertIn("a?[31m?b", run.out)
+        self.assertEqual(self.ok("info", path, "--json").json()["clips"][0]["name"], "a\x1b[31m\nb")
+        run = self.fails(1, "evil?[2J.gltf", "skin", path, "-o", self.path("none"), "--clip", "\x1b[1m")
+        self.assertNotIn("\x1b", run.err)
+
+
+class Output(Case):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+
+    def tearDown(self):
+        self.place.cleanup()
+
+    def commands(self, out):
+        yield "sample", "-o", out
+        yield "skin", self.folder.sample, "-o", out
+        if self.gpu:
+            yield "render", self.folder.sample, "-o", out, "--size", "64x64"
+
+    def nothing_left(self, *expected):
+        self.assertEqual(sorted(os.listdir(self.place.name)), sorted(expected))
+
+    def test_no_such_folder(self):
+        for command in self.commands(os.path.join(self.place.name, "no", "out")):
+            self.fails(1, "cannot write: ", *command)
+        self.nothing_left()
+
+    def test_a_folder_in_the_way(self):
+        target = os.path.join(self.place.name, "folder")
+        os.mkdir(target)
+        for command in self.commands(target):
+            self.fails(1, "folder: cannot write: ", *command)
+        self.nothing_left("folder")
+        self.assertEqual(os.listdir(target), [])
+
+    def test_unwritable_folder(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may write anywhere")
+        os.chmod(self.place.name, 0o555)
+        for command in self.commands(os.path.join(self.place.name, "out")):
+            self.fails(1, "cannot write: ", *command)
+        os.chmod(self.place.name, 0o755)
+        self.nothing_left()
+
+    def test_full_disk(self):
+        """A limit on the file's size fails like a full disk, in the middle of writing."""
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
+
+        out = os.path.join(self.place.name, "out")
+        for old in (None, b"what was there"):
+            if old:
+                with open(out, "wb") as file:
+                    file.write(old)
+            for command in self.commands(out):
+                if command[0] == "render":
+                    continue  # the driver's caches would be limited, too
+                self.fails(1, "out: cannot write: ", *command, preexec_fn=limit)
+            self.nothing_left(*(["out"] if old else []))
+        self.assertEqual(open(out, "rb").read(), b"what was there")
+
+    def test_devices_are_written_not_replaced(self):
+        for command in self.commands("/dev/full"):
+            self.fails(1, "/dev/full: cannot write: No space left on device", *command)
+        for command in self.commands("/dev/null"):
+            self.ok(*command)
+        for path in ("/dev/full", "/dev/null"):
+            self.assertTrue(stat.S_ISCHR(os.stat(path).st_mode))
+
+    def test_full_standard_output(self):
+        with open("/dev/full", "w") as full:
+            for args in (("--help",), ("info", self.folder.sample), ("info", self.folder.sample, "--json"),
+                         ("skin", "--help")):
+                process = subprocess.run([PELT, *args], stdout=full, stderr=subprocess.PIPE, timeout=60)
+                self.assertEqual(process.returncode, 1, args)
+                self.assertIn(b"cannot write to the standard output", process.stderr)
+
+    def test_replaces_a_file(self):
+        out = os.path.join(self.place.name, "out")
+        for command in self.commands(out):
+            with open(out, "w") as file:
+                file.write("old")
+            self.ok(*command)
+            self.assertGreater(os.path.getsize(out), 3)
+            self.nothing_left("out")
+
+
+class Terminal(Case):
+    def on_terminal(self, *args, **environment):
+        """What appears on a terminal that is both stdout and stderr."""
+        master, slave = pty.openpty()
+        env = dict(os.environ, TERM="xterm", **environment)
+        if "NO_COLOR" not in environment:
+            env.pop("NO_COLOR", None)
+        process = subprocess.Popen([PELT, *args], stdout=slave, stderr=slave, env=env)
+        os.close(slave)
+        data = b""
+        while True:
+            try:
+                block = os.read(master, 65536)
+            except OSError:
+                break
+            if not block:
+                break
+            data += block
+        os.close(master)
+        process.wait(timeout=60)
+        return data.decode()
+
+    def test_colours_on_a_terminal_only(self):
+        missing = self.path("missing.glb")
+        self.assertIn("\x1b[31merror:\x1b[0m", self.on_terminal("info", missing))
+        self.assertNotIn("\x1b", self.on_terminal("info", missing, NO_COLOR="1"))
+        self.assertNotIn("\x1b", Run("info", missing).err)
+        verify = ("verify", self.folder.sample, "--device", "cpu", "--count", "1")
+        self.assertIn("\x1b[32mok\x1b[0m", self.on_terminal(*verify))
+        self.assertNotIn("\x1b", self.ok(*verify).out)
+
+    def test_progress_on_a_terminal_only(self):
+        verify = ("verify", self.folder.sample, "--device", "cpu", "--count", "3", "--batch", "1")
+        self.assertIn("verifying 2 of 3", self.on_terminal(*verify))
+        self.assertNotIn("verifying", self.ok(*verify).out)
+
+
+class Skin(Case):
+    def skin(self, path, *args):
+        out = self.path("out.glb")
+        run = self.ok("skin", path, "-o", out, "--json", *args)
+        return Glb(out), run.json()
+
+    def test_values(self):
+        """A quarter turn about z takes (x y z) to (-y x z); then (10 0 0) and the clip's (0 0 4t)."""
+        path = rigid_triangle(self.path("rigid.gltf"))
+        for device in self.devices:
+            for args, dz in (((), 0), (("--clip", "slide"), 0), (("--clip", "0", "--time", "0.5"), 2),
+                             (("--clip", "slide", "--time", "-3"), 0),
+                             (("--clip", "slide", "--time", "99"), 8),
+                             (("--clip", "slide", "--time", "2.5", "--loop"), 2)):
+                glb, result = self.skin(path, "--device", device, *args)
+                got = glb.attribute(0, "POSITION")
+                for row, (x, y, z) in zip(got, TRIANGLE, strict=True):
+                    for value, wanted in zip(row, (10 - y, x, z + dz)):
+                        self.assertAlmostEqual(value, wanted, delta=2e-6, msg=(device, args))
+                for row in glb.attribute(0, "NORMAL"):
+                    self.assertEqual(row, (0, 0, 1))
+                self.assertEqual(glb.rows(glb.primitive(0)["indices"]), [(2,), (0,), (1,)])
+                self.assertEqual(result["primitives"][0]["device"], device)
+                self.assertEqual((result["primitives"][0]["node"], result["primitives"][0]["primitive"],
+                                  result["primitives"][0]["vertices"]), (1, 0, 3))
+
+    def test_form(self):
+        for path in (rigid_triangle(self.path("rigid.gltf")), self.folder.sample):
+            glb, result = self.skin(path, "--device", "cpu")
+            doc = glb.doc
+            self.assertEqual(doc["scenes"][doc["scene"]]["nodes"], list(range(len(doc["nodes"]))))
+            self.assertNotIn("animations", doc)
+            self.assertNotIn("skins", doc)
+            for i, node in enumerate(doc["nodes"]):
+                self.assertLessEqual(set(node), {"name", "mesh", "extras"})
+                entry = result["primitives"][i]
+                self.assertEqual(node["extras"], {"sourceNode": entry["node"],
+                                                  "sourcePrimitive": entry["primitive"]})
+
+    def test_boxes_are_exact(self):
+        for device in self.devices:
+            glb, result = self.skin(self.folder.sample, "--device", device, "--clip", "walk",
+                                    "--time", "0.3")
+            for i, entry in enumerate(result["primitives"]):
+                rows = glb.attribute(i, "POSITION")
+                accessor = glb.doc["accessors"][glb.primitive(i)["attributes"]["POSITION"]]
+                self.assertEqual(box_of(rows), (entry["min"], entry["max"]), device)
+                self.assertEqual(box_of(rows), (accessor["min"], accessor["max"]), device)
+                self.assertEqual(entry["vertices"], len(rows))
+
+    def test_directions_are_unit(self):
+        for device in self.devices:
+            glb, _ = self.skin(self.folder.sample, "--device", device, "--clip", "wave", "--time", "0.5")
+            for i in range(len(glb.doc["nodes"])):
+                for row in glb.attribute(i, "NORMAL"):
+                    self.assertAlmostEqual(math.hypot(*row), 1, delta=1e-6)
+                if "TANGENT" in glb.primitive(i)["attributes"]:
+                    for row in glb.attribute(i, "TANGENT"):
+                        self.assertAlmostEqual(math.hypot(*row[:3]), 1, delta=1e-6)
+                        self.assertIn(row[3], (-1, 1))
+
+    def test_devices_agree(self):
+        """Packed weights may move a vertex by the file's stated error and directions by two
+        roundings to ten bits; the two packed paths differ by float rounding alone."""
+        args = (self.folder.sample, "--clip", "walk", "--time", "0.4", "--device")
+        info = self.ok("info", self.folder.sample, "--json").json()
+        glbs = {device: self.skin(*args, device)[0] for device in self.devices}
+        for i in range(len(glbs["cpu"].doc["nodes"])):
+            reference = glbs["reference"].attribute(i, "POSITION")
+            diagonal = math.dist(*box_of(reference))
+            packing = info["packing"]["positionError"] + 3e-6 * diagonal
+            self.assertGreater(diagonal, 1)
+            for device in self.devices[1:]:
+                rows = glbs[device].attribute(i, "POSITION")
+                self.assertLess(max(map(math.dist, rows, reference)), packing)
+                normals = glbs[device].attribute(i, "NORMAL")
+                self.assertLess(max(map(math.dist, normals, glbs["reference"].attribute(i, "NORMAL"))),
+                                2e-2)
+            if self.gpu:
+                pairs = zip(glbs["cpu"].attribute(i, "POSITION"), glbs["gpu"].attribute(i, "POSITION"))
+                self.assertLess(max(math.dist(a, b) for a, b in pairs), 4e-6 * diagonal)
+
+    def test_same_bytes_every_time(self):
+        for device in self.devices:
+            data = []
+            for _ in range(2):
+                out = self.path("same.glb")
+                self.ok("skin", self.folder.sample, "-o", out, "--device", device, "--clip", "walk")
+                data.append(open(out, "rb").read())
+            self.assertEqual(data[0], data[1], device)
+
+    def test_auto_takes_the_gpu(self):
+        _, result = self.skin(self.folder.sample)
+        self.assertEqual(result["device"], "gpu" if self.gpu else "cpu")
+
+    def test_without_a_device(self):
+        env = dict(os.environ, PELT_DEVICE="no such device", VK_DRIVER_FILES="/nonexistent",
+                   VK_ICD_FILENAMES="/nonexistent")
+        out = self.path("none.glb")
+        self.fails(3, "pelt: error: ", "skin", self.folder.sample, "-o", out, "--device", "gpu", env=env)
+        self.fails(3, "pelt: error: ", "render", self.folder.sample, "-o", out, env=env)
+        self.fails(3, "pelt: error: ", "verify", self.folder.sample, "--device", "gpu", env=env)
+        self.assertFalse(os.path.exists(out))
+        run = Run("skin", self.folder.sample, "-o", out, "--json", env=env)
+        self.assertEqual((run.code, run.json()["device"]), (0, "cpu"))
+        run = Run("verify", self.folder.sample, "--json", "--count", 2, env=env)
+        self.assertEqual((run.code, [p["device"] for p in run.json()["paths"]]), (0, ["cpu"]))
+        self.assertTrue(run.json()["noGpu"])
+
+    def test_text(self):
+        run = self.ok("skin", self.folder.sample, "-o", self.path("out.glb"), "--device", "cpu",
+                      "--clip", "1", "--time", "0.5")
+        self.assertRegex(run.out, r"out\.glb: clip 1 'wave' at 0\.5 s, 1 primitive, [\d,]+ vertices\n")
+        self.assertRegex(run.out, r"box     \(\S+ \S+ \S+\) to \(\S+ \S+ \S+\)")
+
+
+class Info(Case):
+    def test_values(self):
+        result = self.ok("info", rigid_triangle(self.path("rigid.gltf")), "--json").json()
+        for key, wanted in (("nodes", 2), ("meshes", 1), ("vertices", 3), ("triangles", 1),
+                            ("skins", []), ("warnings", [])):
+            self.assertEqual(result[key], wanted, key)
+        self.assertEqual(result["clips"], [{"clip": 0, "name": "slide", "duration": 2, "channels": 1}])
+        self.assertEqual(result["box"]["pose"], "static")
+        for side, wanted in (("min", (8, 0, 0)), ("max", (10, 1, 0))):
+            for a, b in zip(result["box"][side], wanted):
+                self.assertAlmostEqual(a, b, delta=2e-6)
+        part, = result["primitives"]
+        self.assertEqual((part["node"], part["vertices"], part["skinned"], part["topology"]),
+                         (1, 3, False, "triangles"))
+        # 16 a vertex, 4 weights, 4 joints; as floats 12 + 12 + 16 + 8.
+        self.assertEqual((part["packedBytes"], part["floatBytes"]), (3 * 24, 3 * 48))
+
+    def test_sample(self):
+        result = self.ok("info", self.folder.sample, "--json").json()
+        self.assertAlmostEqual(result["vertices"], 2000, delta=60)
+        self.assertEqual([c["name"] for c in result["clips"]], ["walk", "wave"])
+        self.assertEqual(result["skins"][0]["joints"], 30)
+        self.assertTrue(2 <= result["influences"] <= 4)
+        self.assertLess(result["packing"]["packedBytes"], result["packing"]["floatBytes"] / 2)
+        self.assertLessEqual(result["packing"]["weightError"], 1.5 / 4096 + 1e-7)
+        text = self.ok("info", self.folder.sample).out
+        for pattern in (r"joints +30 in 1 skin", r"'walk'", r"static pose", r"bytes a vertex"):
+            self.assertRegex(text, pattern)
+
+    def test_animation_only(self):
+        path = animation_only(self.path("nod.gltf"))
+        result = self.ok("info", path, "--json").json()
+        self.assertEqual((result["vertices"], result["box"], result["primitives"]), (0, None, []))
+        self.assertEqual(result["clips"][0]["duration"], 1.5)
+        self.assertIn("'nod'", self.ok("info", path).out)
+
+
+class Verify(Case):
+    def verify(self, *args):
+        return self.ok("verify", self.folder.sample, "--json", *args).json()
+
+    def test_paths(self):
+        result = self.verify("--count", 3)
+        self.assertTrue(result["ok"])
+        self.assertEqual([p["device"] for p in result["paths"]], self.devices[1:])
+        vertices = 3 * result["verticesEach"]
+        for path in result["paths"]:
+            self.assertTrue(path["ok"])
+            self.assertEqual(path["position"]["compared"], vertices)
+            self.assertGreater(path["position"]["error"], 0)
+            self.assertLessEqual(path["position"]["ofBound"], 1)
+            self.assertLess(path["position"]["ofBox"], 4e-6)
+            self.assertLess(path["normal"]["degrees"], 0.0972)
+            self.assertGreater(path["normal"]["compared"], 0.9 * vertices)
+            self.assertEqual(path["boxes"]["equal"], 3 * result["primitives"])
+            self.assertEqual(path["boxes"], {"compared": path["boxes"]["compared"],
+                                             "equal": path["boxes"]["compared"]})
+            self.assertEqual(path["jointBoxes"]["hold"], path["jointBoxes"]["compared"])
+        self.assertGreater(result["packing"]["position"]["error"], 0)
+        self.assertLessEqual(result["packing"]["position"]["ofBound"], 1)
+
+    def test_batches_change_nothing(self):
+        whole = self.verify("--count", 5)
+        for batch in (1, 2, 5, 9):
+            parts = self.verify("--count", 5, "--batch", batch)
+            self.assertEqual(parts["instancesInOneBatch"], min(batch, 5))
+            for a, b in zip(whole["paths"], parts["paths"], strict=True):
+                for key in ("position", "normal", "tangent", "boxes", "jointBoxes"):
+                    self.assertEqual(a[key], b[key], (batch, key))
+
+    def test_device(self):
+        for device in self.devices:
+            result = self.verify("--count", 1, "--device", device)
+            self.assertEqual([p["device"] for p in result["paths"]],
+                             [] if device == "reference" else [device])
+
+    def test_poses(self):
+        self.assertEqual(self.verify("--count", 1)["clipName"], "walk")
+        self.assertEqual(self.verify("--count", 1, "--clip", "1")["clipName"], "wave")
+        self.assertIsNone(self.verify("--count", 1, "--static")["clip"])
+
+    def test_table(self):
+        lines = self.ok("verify", self.folder.sample, "--count", 2).out.splitlines()
+        rows = [l for l in lines if re.search(r" ok$", l)]
+        self.assertEqual([r.split()[0] for r in rows], self.devices[1:] + ["packing"])
+        self.assertEqual(len({len(r) for r in rows}), 1, rows)
+        self.assertLessEqual(max(map(len, lines)), 120)
+
+
+class Render(Case):
+    def setUp(self):
+        self.need_gpu()
+
+    def render(self, *args):
+        out = self.path("out.png")
+        run = self.ok("render", self.folder.sample, "-o", out, "--size", "160x90", "--json", *args)
+        return open(out, "rb").read(), run.json()
+
+    def test_picture(self):
+        data, result = self.render("--count", 5)
+        self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual(struct.unpack(">II", data[16:24]), (160, 90))
+        self.assertEqual((result["instances"], len(result["boxes"]), result["clipName"]), (5, 5, "walk"))
+        for box in result["boxes"]:
+            self.assertTrue(all(a < b for a, b in zip(box["min"], box["max"])))
+        self.assertGreater(result["milliseconds"]["skin"], 0)
+        self.assertGreater(result["milliseconds"]["raster"], 0)
+        # Neighbours in the grid keep out of each other's way.
+        first, second = result["boxes"][:2]
+        self.assertTrue(first["max"][0] < second["min"][0] or second["max"][0] < first["min"][0])
+
+    def test_one_stands_where_skin_puts_it(self):
+        _, result = self.render("--time", "0.3")
+        run = self.ok("skin", self.folder.sample, "-o", self.path("out.glb"), "--json", "--device",
+                      "gpu", "--clip", "walk", "--time", "0.3").json()
+        self.assertEqual(result["boxes"][0], {k: run["primitives"][0][k] for k in ("min", "max")})
+
+    def test_same_picture_every_time(self):
+        first, _ = self.render("--count", 3)
+        self.assertEqual(self.render("--count", 3)[0], first)
+        self.assertNotEqual(self.render("--count", 3, "--boxes")[0], first)
+        self.assertNotEqual(self.render("--count", 3, "--time", "0.2")[0], first)
+
+    def test_devices(self):
+        boxes = [self.render("--count", 2, "--device", device)[1]["boxes"] for device in self.devices]
+        for other in boxes[1:]:
+            for a, b in zip(boxes[0], other):
+                self.assertLess(math.dist(a["min"] + a["max"], b["min"] + b["max"]), 1e-2)
+
+    def test_without_normals(self):
+        path = skinned_triangle(self.path("bare.gltf"))
+        for device in self.devices:
+            self.ok("render", path, "-o", self.path("bare.png"), "--size", "64x64", "--device", device)
+
+    def test_text(self):
+        out = self.path("out.png")
+        text = self.ok("render", self.folder.sample, "-o", out, "--size", "64x64", "--count", 5).out
+        for pattern in (r"out\.png: 64 x 64 pixels, 5 instances", r"  skin +[\d.]+ ms",
+                        r"  raster +[\d.]+ ms", r"  box 0 +\(", r"and 2 more"):
+            self.assertRegex(text, pattern)
+
+
+class Sample(Case):
+    def test_sizes(self):
+        for vertices, joints in ((1000, 12), (5000, 60)):
+            out = self.path("sized.glb")
+            made = self.ok("sample", "-o", out, "--vertices", vertices, "--joints", joints, "--json").json()
+            self.assertEqual((made["joints"], made["clips"]), (joints, ["walk", "wave"]))
+            result = self.ok("info", out, "--json").json()
+            self.assertEqual((result["vertices"], result["skins"][0]["joints"], result["warnings"]),
+                             (made["vertices"], joints, []))
+            self.assertAlmostEqual(result["vertices"], vertices, delta=0.03 * vertices)
+
+    def test_same_bytes_every_time(self):
+        again = self.path("again.glb")
+        self.ok("sample", "-o", again, "--vertices", 2000)
+        self.assertEqual(open(again, "rb").read(), open(self.folder.sample, "rb").read())
+
+
+if __name__ == "__main__":
+    PELT = os.path.realpath(sys.argv.pop(1))
+    unittest.main(verbosity=1)
