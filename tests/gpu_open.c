@@ -49,6 +49,29 @@ static void names_the_devices_there_are(void **state)
     assert_non_null(strstr(log.last, name));
 }
 
+/* A loader that finds no driver, as on a machine without any. */
+static void says_that_there_is_no_driver(void **state)
+{
+    (void)state;
+    (void)gpu_device(); /* so there is a loader */
+    const char *const names[] = { "VK_ICD_FILENAMES", "VK_DRIVER_FILES" };
+    char *before[2];
+    for (int i = 0; i < 2; i++) {
+        const char *value = getenv(names[i]);
+        before[i] = value ? strdup(value) : NULL;
+        assert_int_equal(setenv(names[i], "/nowhere/icd.json", 1), 0);
+    }
+    pelt_headless *device = NULL;
+    assert_int_equal(pelt_vulkan_open(&gpu_host, &(pelt_headless_info){ 0 }, &device),
+                     PELT_ERROR_DEVICE);
+    assert_null(device);
+    assert_non_null(strstr(gpu_messages.last, "mesa-vulkan-drivers"));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(before[i] ? setenv(names[i], before[i], 1) : unsetenv(names[i]), 0);
+        free(before[i]);
+    }
+}
+
 static void close_and_destroy_take_null(void **state)
 {
     (void)state;
@@ -214,6 +237,7 @@ int main(void)
         cmocka_unit_test(opens_and_describes),
         cmocka_unit_test(finds_a_device_by_part_of_its_name),
         cmocka_unit_test(names_the_devices_there_are),
+        cmocka_unit_test(says_that_there_is_no_driver),
         cmocka_unit_test(close_and_destroy_take_null),
         cmocka_unit_test(unwinds_failed_allocations),
         cmocka_unit_test(copies_through_every_kind_of_memory),
