@@ -150,6 +150,30 @@ static void writes_no_negative_zero(void **state)
     pelt_packed_mesh_destroy(mesh);
 }
 
+/* Differences of neighbouring small numbers are negative denormals, of which some devices make -0.
+ */
+static void writes_no_negative_zero_of_underflow_either(void **state)
+{
+    (void)state;
+    pelt_headless *device = gpu_device();
+    float positions[2][3] = { { 1, 1, 1 }, { 1, -1, 1 } };
+    const pelt_primitive primitive = { .topology = PELT_POINTS,
+                                       .vertex_count = 2,
+                                       .positions = positions[0] };
+    pelt_packed_mesh *mesh = NULL;
+    assert_int_equal(
+        pelt_pack(&gpu_host, &(pelt_pack_info){ .primitive = &primitive, .rigid = true }, &mesh),
+        PELT_OK);
+    const float a = 0x1.8p-126f, b = -0x1.800002p-126f;
+    const float matrix[12] = { a, 0, 0, b, 0, a, 0, b, 0, 0, a, b };
+    scene_instance instance = { .matrices = matrix, .layout = SCENE_TIGHT };
+    scene tiny = { .meshes = &mesh, .mesh_count = 1, .instances = &instance, .instance_count = 1 };
+    scene_run(device, scene_shared_pass(device), &tiny, 1);
+    scene_check(&tiny);
+    free(tiny.image);
+    pelt_packed_mesh_destroy(mesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +184,7 @@ int main(void)
         cmocka_unit_test(scales_by_very_much_and_very_little),
         cmocka_unit_test(boxes_hold_negative_coordinates_alone),
         cmocka_unit_test(writes_no_negative_zero),
+        cmocka_unit_test(writes_no_negative_zero_of_underflow_either),
     };
     return gpu_result(cmocka_run_group_tests(tests, gpu_setup, scene_teardown));
 }
