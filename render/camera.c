@@ -11,12 +11,6 @@ typedef struct point_set {
     vec3 low, high;
 } point_set;
 
-static bool is_empty(const pelt_box *box)
-{
-    return !(box->min[0] <= box->max[0] && box->min[1] <= box->max[1] &&
-             box->min[2] <= box->max[2]);
-}
-
 static const pelt_box *box_at(const pelt_render_scene *scene, size_t i)
 {
     return i < scene->draw_count ? &scene->draws[i].box : &scene->boxes[i - scene->draw_count];
@@ -29,7 +23,7 @@ static void fit_origin(const pelt_render_scene *scene, vec4 origin)
     size_t count = (size_t)scene->draw_count + scene->box_count;
     for (size_t i = 0; i < count; i++) {
         const pelt_box *box = box_at(scene, i);
-        for (int k = 0; k < 3 && !is_empty(box); k++) {
+        for (int k = 0; k < 3 && pelt_render_box_is_visible(box); k++) {
             low[k] = fmin(low[k], (double)box->min[k]);
             high[k] = fmax(high[k], (double)box->max[k]);
         }
@@ -72,7 +66,7 @@ static pelt_result collect_points(const pelt_host *host, const pelt_render_scene
     }
     for (size_t i = 0; i < boxes; i++) {
         const pelt_box *box = box_at(scene, i);
-        for (int c = 0; c < 8 && !is_empty(box); c++) {
+        for (int c = 0; c < 8 && pelt_render_box_is_visible(box); c++) {
             const float corner[3] = { (c & 1 ? box->max : box->min)[0],
                                       (c & 2 ? box->max : box->min)[1],
                                       (c & 4 ? box->max : box->min)[2] };

@@ -107,7 +107,7 @@ static pelt_result upload_boxes(picture *self)
     wire_box *boxes = self->boxes.mapped;
     for (uint32_t i = 0; i < scene->box_count; i++) {
         const pelt_box *box = &scene->boxes[i];
-        if (!(box->min[0] <= box->max[0])) {
+        if (!pelt_render_box_is_visible(box)) {
             continue;
         }
         wire_box *to = &boxes[self->box_count++];

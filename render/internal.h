@@ -202,6 +202,18 @@ pelt_result pelt_render_pipeline_get(pelt_renderer *renderer, pelt_render_pipeli
 #define PELT_DEPTH_FORMAT  VK_FORMAT_D32_SFLOAT
 #define PELT_COLOR_FORMAT  VK_FORMAT_R8G8B8A8_SRGB
 
+/* Neither empty nor, from a careless caller, without end. */
+static inline bool pelt_render_box_is_visible(const pelt_box *box)
+{
+    for (int k = 0; k < 3; k++) {
+        if (!(box->min[k] >= -PELT_FLOAT_MAX && box->min[k] <= box->max[k] &&
+              box->max[k] <= PELT_FLOAT_MAX)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* camera.c: fits camera and lights to the scene; everything of frame but nothing of Vulkan. */
 typedef struct pelt_framing {
     uint32_t width, height;

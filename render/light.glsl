@@ -15,7 +15,8 @@ const vec3 GROUND_ALBEDO = vec3(0.405, 0.395, 0.38);
 
 const int BLOCKER_TAPS = 16;
 const int FILTER_TAPS = 32;
-const int SKY_TAPS = 40; // of all directions together
+const int SKY_TAPS = 40;       // of all directions together
+const float SKY_REACH = 6.0; // the scene, of radius 1, hides no sky from what is farther away
 
 vec3 sky_radiance(vec3 direction)
 {
@@ -100,6 +101,7 @@ sky_light sky_at(vec3 position, vec3 normal, vec3 geometric)
 {
     int count = int(frame.sky_map.x);
     int taps = clamp(SKY_TAPS / max(count, 1), 1, 5);
+    bool near = dot(position, position) < SKY_REACH * SKY_REACH;
     float radius = taps > 1 ? frame.sky_map.z * 5.0 : frame.sky_map.z * 0.75;
     vec2 turn = pixel_turn();
     vec3 p = position + geometric * (1.5 * frame.sky_map.y);
@@ -110,8 +112,8 @@ sky_light sky_at(vec3 position, vec3 normal, vec3 geometric)
         float cosine = dot(normal, direction);
         if (cosine > 0.0) {
             vec3 q = (frame.lights[PELT_VIEW_SKY + k] * vec4(p, 1.0)).xyz;
-            float visible = 0.0;
-            for (int i = 0; i < taps; i++, turn = GOLDEN * turn) {
+            float visible = near ? 0.0 : float(taps);
+            for (int i = 0; near && i < taps; i++, turn = GOLDEN * turn) {
                 vec2 offset = disc_point(i, taps, turn) * radius;
                 visible += texture(sky_maps, vec4(q.xy + offset, float(k), min(q.z, 1.0)));
             }

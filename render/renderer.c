@@ -71,14 +71,19 @@ static pelt_result choose_size(pelt_renderer *renderer, const pelt_renderer_info
     return PELT_OK;
 }
 
-/* Shadow maps: as fine as the picture deserves; software drivers get fewer. */
+/* Shadow maps as fine as the picture deserves. Software drivers take fewer of the sky's. */
 static void choose_maps(pelt_renderer *renderer)
 {
-    uint32_t limit = renderer->device->properties.limits.maxImageDimension2D;
-    uint32_t layers = renderer->device->properties.limits.maxImageArrayLayers;
-    renderer->sun_size = smaller(4096, limit);
-    renderer->sky_size = smaller(1024, limit);
-    renderer->sky_layers = smaller(renderer->device->is_software ? 40 : PELT_SKY_MAX, layers);
+    const VkPhysicalDeviceLimits *limits = &renderer->device->properties.limits;
+    uint32_t longer = renderer->width > renderer->height ? renderer->width : renderer->height;
+    uint32_t size = 256;
+    while (size < 1024 && size < longer) {
+        size *= 2;
+    }
+    renderer->sun_size = smaller(4 * size, limits->maxImageDimension2D);
+    renderer->sky_size = smaller(size, limits->maxImageDimension2D);
+    renderer->sky_layers =
+        smaller(renderer->device->is_software ? 40 : PELT_SKY_MAX, limits->maxImageArrayLayers);
 }
 
 static pelt_result create_attachments(pelt_renderer *renderer)
