@@ -16,18 +16,7 @@ static pelt_result check_device(const pelt_host *host, pelt_headless *device)
                          "%s takes too few push constants or uniforms for pictures",
                          device->properties.deviceName);
     }
-    PFN_vkVoidFunction found = device->vulkan.get_instance_proc_addr(
-        device->vulkan.instance, "vkGetPhysicalDeviceQueueFamilyProperties");
-    PFN_vkGetPhysicalDeviceQueueFamilyProperties get_families =
-        (PFN_vkGetPhysicalDeviceQueueFamilyProperties)found;
-    enum { FAMILY_MAX = 64 };
-    VkQueueFamilyProperties families[FAMILY_MAX];
-    uint32_t count = FAMILY_MAX;
-    if (get_families) {
-        get_families(device->vulkan.physical_device, &count, families);
-    }
-    if (!get_families || device->queue_family >= count ||
-        !(families[device->queue_family].queueFlags & VK_QUEUE_GRAPHICS_BIT)) {
+    if (!(device->queue_flags & VK_QUEUE_GRAPHICS_BIT)) {
         return pelt_fail(host, PELT_ERROR_DEVICE, NULL, NULL,
                          "the queue of %s does no graphics, which pictures need",
                          device->properties.deviceName);
@@ -163,9 +152,11 @@ static pelt_result create_samplers(pelt_renderer *renderer)
     if (get_features) {
         get_features(device->vulkan.physical_device, &features);
     }
-    /* pelt_vulkan_open enables what there is. */
+    /* pelt_vulkan_open enables what there is. Mesa's software driver makes NaN of a texcoord that
+     * is the same all over a triangle (Mesa 25.0), as those of palette textures are. */
     float most = device->properties.limits.maxSamplerAnisotropy;
-    renderer->anisotropy = features.samplerAnisotropy ? (most < 8.0f ? most : 8.0f) : 0.0f;
+    bool usable = features.samplerAnisotropy && !device->is_software;
+    renderer->anisotropy = usable ? (most < 8.0f ? most : 8.0f) : 0.0f;
     bool linear =
         (format.optimalTilingFeatures & VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT) != 0;
     /* Outside the maps everything is lit. */
