@@ -89,6 +89,13 @@ static pelt_result decode_png(const decoding *input, pelt_pixels *out)
     status = spng_decode_image(png, out->rgba, decoded, SPNG_FMT_RGBA8, SPNG_DECODE_TRNS);
     if (status) {
         result = png_error(input, status);
+        goto done;
+    }
+    /* Every pixel is there; the rest of the file may still tell of damage. */
+    status = spng_decode_chunks(png);
+    if (status) {
+        pelt_warn(input->host, input->file, input->pointer, "PNG: %s; what was read is used",
+                  spng_strerror(status));
     }
 done:
     spng_ctx_free(png);

@@ -223,6 +223,27 @@ static void u_points_right_and_v_down(void **state)
     close_stage(s);
 }
 
+/* As palette textures have it: one texel for a whole triangle, no gradient to filter by. */
+static void one_texcoord_serves_a_whole_mesh(void **state)
+{
+    (void)state;
+    stage *s = open_stage();
+    float green[] = { 0.75f, 0.25f, 0.75f, 0.25f, 0.75f, 0.25f, 0.75f, 0.25f };
+    uint32_t image, material;
+    const pelt_pixels pixels = { .width = 2, .height = 2, .rgba = four_colours };
+    assert_int_equal(pelt_renderer_add_pixels(s->renderer, &pixels, &image), PELT_OK);
+    const pelt_material textured = { .base_color = { 1.0f, 1.0f, 1.0f, 1.0f } };
+    assert_int_equal(pelt_renderer_add_material(s->renderer, &textured, (int32_t)image, &material),
+                     PELT_OK);
+    add_draw(s, quad_mesh(s, green), material, upright, 4, facing_viewer);
+    look_from(s, 0.0f, 0.0f, 1.0f);
+    sun_from(s, 0.0f, 0.5f, 1.0f);
+    draw(s);
+    const uint8_t *middle = pixel(s, SIZE / 2, SIZE / 2);
+    assert_true(middle[1] > middle[0] + 60 && middle[1] > middle[2] + 60);
+    close_stage(s);
+}
+
 static void shared_streams_follow_the_packed_order(void **state)
 {
     (void)state;
@@ -757,6 +778,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(colours_come_in_order),
         cmocka_unit_test(u_points_right_and_v_down),
+        cmocka_unit_test(one_texcoord_serves_a_whole_mesh),
         cmocka_unit_test(shared_streams_follow_the_packed_order),
         cmocka_unit_test(both_sides_look_alike),
         cmocka_unit_test(strips_fans_and_lists_are_one_picture),
