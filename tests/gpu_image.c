@@ -102,7 +102,7 @@ static void put_rows(bytes *out, const uint8_t *rows, size_t size)
     }
     put_be32(&data, b << 16 | a);
     put_chunk(out, "IDAT", data.data, data.size);
-    put_chunk(out, "IEND", NULL, 0);
+    put_chunk(out, "IEND", "", 0);
 }
 
 static pelt_result decode(const bytes *file, pelt_pixels *out, message_log *log)
