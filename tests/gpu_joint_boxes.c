@@ -20,7 +20,7 @@ static void run(pelt_headless *device, const pelt_joint_boxes *const *boxes,
         pelt_buffer_create(device, count * sizeof(pelt_box) + 4, 0, PELT_MEMORY_READBACK, &output),
         PELT_OK);
     memset(output.mapped, SCENE_GUARD, output.size);
-    pelt_gpu_joint_box_instance *instances = calloc(count, sizeof(*instances));
+    pelt_gpu_joint_box_instance *instances = malloc(count * sizeof(*instances));
     assert_non_null(instances);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t joints = boxes[i]->joint_count;
@@ -142,8 +142,8 @@ static void bounds_a_crowd(void **state)
     enum { CROWD = 70000 };
     pelt_box bind = { .min = { -1, -1, -1 }, .max = { 1, 1, 1 } };
     const pelt_joint_boxes one = { .joint_count = 1, .influence_count = 4, .bind = &bind };
-    const pelt_joint_boxes **boxes = malloc(CROWD * sizeof(*boxes));
-    const float **pointers = malloc(CROWD * sizeof(*pointers));
+    const pelt_joint_boxes **boxes = malloc(CROWD * sizeof(void *));
+    const float **pointers = malloc(CROWD * sizeof(void *));
     float *matrices = calloc(CROWD, 48);
     pelt_box *bounds = malloc(CROWD * sizeof(*bounds));
     assert_true(boxes && pointers && matrices && bounds);

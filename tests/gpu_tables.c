@@ -185,8 +185,9 @@ static void skins_a_crowd_of_single_vertices(void **state)
     for (uint32_t i = 0; i < CROWD; i++) {
         float *m = matrices + 12 * (size_t)i;
         m[0] = m[5] = m[10] = 1;
-        m[3] = (float)(i % 300);
-        m[7] = (float)(i / 300);
+        const uint32_t column = i % 300, row = i / 300;
+        m[3] = (float)column;
+        m[7] = (float)row;
         m[11] = -(float)i;
         instances[i] = (scene_instance){ .matrices = m };
     }

@@ -157,7 +157,8 @@ pelt_result pelt_buffer_upload(pelt_headless *device, const pelt_buffer *buffer,
     pelt_buffer staging;
     result = pelt_buffer_create(device, size < STAGING_SIZE ? size : STAGING_SIZE, 0,
                                 PELT_MEMORY_UPLOAD, &staging);
-    for (VkDeviceSize done = 0; done < size && result == PELT_OK; done += staging.size) {
+    for (VkDeviceSize done = 0; staging.mapped && result == PELT_OK && done < size;
+         done += staging.size) {
         VkDeviceSize piece = size - done < staging.size ? size - done : staging.size;
         memcpy(staging.mapped, (const char *)bytes + done, piece);
         result = copy(device, staging.buffer, 0, buffer->buffer, offset + done, piece);
@@ -180,7 +181,8 @@ pelt_result pelt_buffer_download(pelt_headless *device, const pelt_buffer *buffe
     pelt_buffer staging;
     result = pelt_buffer_create(device, size < STAGING_SIZE ? size : STAGING_SIZE, 0,
                                 PELT_MEMORY_READBACK, &staging);
-    for (VkDeviceSize done = 0; done < size && result == PELT_OK; done += staging.size) {
+    for (VkDeviceSize done = 0; staging.mapped && result == PELT_OK && done < size;
+         done += staging.size) {
         VkDeviceSize piece = size - done < staging.size ? size - done : staging.size;
         result = copy(device, buffer->buffer, offset + done, staging.buffer, 0, piece);
         if (result == PELT_OK) {
