@@ -20,7 +20,7 @@ static void run(pelt_headless *device, const pelt_joint_boxes *const *boxes,
         pelt_buffer_create(device, count * sizeof(pelt_box) + 4, 0, PELT_MEMORY_READBACK, &output),
         PELT_OK);
     memset(output.mapped, SCENE_GUARD, output.size);
-    pelt_gpu_joint_box_instance *instances = malloc(count * sizeof(*instances));
+    pelt_gpu_joint_box_instance *instances = calloc((size_t)count + 1, sizeof(*instances));
     assert_non_null(instances);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t joints = boxes[i]->joint_count;

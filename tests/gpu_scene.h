@@ -29,7 +29,7 @@ typedef struct scene_instance {
     bool skip;
     const float *matrices;              /* of the mesh's joints */
     const pelt_packed_vertex *vertices; /* or NULL: the mesh's */
-    const uint32_t *tangents;
+    const uint32_t *tangents;           /* ignored if the mesh has none */
 
     /* Filled in: where outputs begin in the image, 0: not wanted. */
     size_t positions, normals, tangents_out, box;
@@ -390,7 +390,8 @@ static inline void scene_check_instance(scene *self, uint32_t index)
     const scene_instance *instance = &self->instances[index];
     const pelt_packed_mesh *mesh = self->meshes[instance->mesh];
     const pelt_packed_vertex *vertices = instance->vertices ? instance->vertices : mesh->vertices;
-    const uint32_t *tangents = instance->tangents ? instance->tangents : mesh->tangents;
+    const uint32_t *tangents =
+        instance->tangents && mesh->tangents ? instance->tangents : mesh->tangents;
     uint32_t count = mesh->vertex_count;
     float *cpu_positions = malloc(count * 3 * sizeof(float));
     uint32_t *cpu_normals = malloc(count * sizeof(uint32_t));

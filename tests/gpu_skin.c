@@ -150,22 +150,24 @@ static void reads_replaced_streams(void **state)
     (void)state;
     pelt_headless *device = gpu_device();
     pelt_skin_pass *pass = scene_shared_pass(device);
-    pelt_packed_mesh *mesh = scene_mesh(8, 700, 8, 40, true);
+    pelt_packed_mesh *meshes[2] = { scene_mesh(8, 700, 8, 40, true),
+                                    scene_mesh(13, 700, 8, 40, false) };
     pelt_packed_mesh *other = scene_mesh(9, 700, 4, 40, true);
     float *matrices = scene_matrices(10, 40);
-    scene_instance instances[3] = {
+    scene_instance instances[4] = {
         { .matrices = matrices, .vertices = other->vertices },
         { .matrices = matrices, .tangents = other->tangents },
         { .matrices = matrices, .vertices = other->vertices, .tangents = other->tangents },
+        { .mesh = 1, .matrices = matrices, .tangents = other->tangents }, /* has none to replace */
     };
     scene morphed = {
-        .meshes = &mesh, .mesh_count = 1, .instances = instances, .instance_count = 3
+        .meshes = meshes, .mesh_count = 2, .instances = instances, .instance_count = 4
     };
     scene_run(device, pass, &morphed, 1);
     scene_check(&morphed);
     free(morphed.image);
     free(matrices);
-    pelt_packed_mesh_destroy(mesh);
+    destroy_meshes(meshes, 2);
     pelt_packed_mesh_destroy(other);
 }
 

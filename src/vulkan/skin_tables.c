@@ -217,7 +217,7 @@ static struct pelt_skin_record make_record(const pelt_gpu_mesh *mesh,
     record.flags = (mesh->joint_bytes == 2 ? PELT_RECORD_JOINTS_16 : 0) |
                    (interleaved ? PELT_RECORD_INTERLEAVED : 0) |
                    (record.out_normals ? PELT_RECORD_NORMALS : 0) |
-                   (record.tangents && record.out_tangents ? PELT_RECORD_TANGENTS : 0) |
+                   (mesh->tangents && record.out_tangents ? PELT_RECORD_TANGENTS : 0) |
                    (record.box ? PELT_RECORD_BOX : 0);
     return record;
 }
