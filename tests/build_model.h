@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <pelt/pelt.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* |a - b| <= tolerance, and neither is NaN. */
@@ -21,6 +22,26 @@ static inline void near_or_fail(double a, double b, double tolerance, const char
         print_error("%.17g and %.17g differ by more than %g\n", a, b, tolerance);
         _fail(file, line);
     }
+}
+
+/* An allocator that fails on the n-th call and counts what is alive. */
+typedef struct meter {
+    long calls_left, alive;
+} meter;
+
+static inline void *metered(void *user, void *block, size_t size)
+{
+    meter *m = user;
+    if (size == 0) {
+        m->alive -= block ? 1 : 0;
+        free(block);
+        return NULL;
+    }
+    if (m->calls_left-- <= 0) {
+        return NULL;
+    }
+    m->alive += block ? 0 : 1;
+    return realloc(block, size);
 }
 
 static inline void *build_copy(pelt_model *model, const void *values, size_t count, size_t size)

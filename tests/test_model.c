@@ -1,7 +1,6 @@
 #include "tests/build_model.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 static void keep_message(void *user, const pelt_message *message)
 {
@@ -238,26 +237,6 @@ static void winds_triangles_as_gltf(void **state)
     primitive.topology = PELT_TRIANGLE_STRIP;
     primitive.vertex_count = 2;
     assert_int_equal(pelt_primitive_triangle_count(&primitive), 0);
-}
-
-/* An allocator that fails on the n-th call and counts what is alive. */
-typedef struct meter {
-    long calls_left, alive;
-} meter;
-
-static void *metered(void *user, void *block, size_t size)
-{
-    meter *m = user;
-    if (size == 0) {
-        m->alive -= block ? 1 : 0;
-        free(block);
-        return NULL;
-    }
-    if (m->calls_left-- <= 0) {
-        return NULL;
-    }
-    m->alive += block ? 0 : 1;
-    return realloc(block, size);
 }
 
 static void unwinds_when_any_allocation_fails(void **state)

@@ -312,6 +312,70 @@ static void composes_sources(void **state)
     pelt_model_destroy(model);
 }
 
+/* A strip of 600 vertices, x rising from 0 to 299, mirrored about x = 150; every array is a block
+ * of its own in the arena. */
+static pelt_model *build_long_strip(const pelt_host *host, pelt_primitive **out)
+{
+    enum { COUNT = 600 };
+    static float positions[3 * COUNT], texcoords[2 * COUNT], normals[3 * COUNT];
+    const int32_t parents[] = { -1 };
+    for (int i = 0; i < COUNT; i++) {
+        int x = i / 2;
+        positions[3 * i] = (float)x;
+        positions[3 * i + 1] = (float)(i % 2);
+        texcoords[2 * i] = fabsf((float)(x - 150));
+        texcoords[2 * i + 1] = -(float)(i % 2);
+        normals[3 * i + 2] = 1;
+    }
+    pelt_model *model = build_nodes(host, parents, 1);
+    pelt_primitive *primitive = build_mesh(model, positions, COUNT);
+    primitive->topology = PELT_TRIANGLE_STRIP;
+    primitive->normals = build_copy(model, normals, COUNT, 3 * sizeof(float));
+    primitive->texcoords = build_copy(model, texcoords, COUNT, 2 * sizeof(float));
+    primitive->target_count = 1;
+    primitive->targets = pelt_model_allocate(model, 1, sizeof(*primitive->targets));
+    assert_non_null(primitive->targets);
+    primitive->targets[0].positions = build_copy(model, positions, COUNT, 3 * sizeof(float));
+    *out = primitive;
+    return model;
+}
+
+/* Whichever allocation fails, the primitive is as it was before, or done: 598 triangles with 1,794
+ * vertices of their own; 602 vertices with the two at the seam split. */
+static void unwinds_when_any_allocation_fails(void **state)
+{
+    (void)state;
+    meter m = { 0 };
+    const pelt_host host = { .user = &m, .allocate = metered };
+    for (int tangents = 0; tangents < 2; tangents++) {
+        pelt_result result = PELT_ERROR_MEMORY;
+        long n = 0;
+        for (; result != PELT_OK; n++) {
+            assert_true(n < 100);
+            m.calls_left = 1000;
+            pelt_primitive *primitive;
+            pelt_model *model = build_long_strip(&host, &primitive);
+            if (!tangents) {
+                primitive->normals = NULL;
+            }
+            long alive = m.alive;
+            m.calls_left = n;
+            result =
+                tangents ? pelt_model_add_tangents(model, true) : pelt_model_add_normals(model);
+            bool done = result == PELT_OK;
+            assert_true(done || result == PELT_ERROR_MEMORY);
+            assert_true(done || m.alive == alive);
+            assert_int_equal(primitive->vertex_count, !done ? 600 : tangents ? 602 : 1794);
+            assert_true(!primitive->source_vertices == !done);
+            assert_true(!primitive->tangents == !(done && tangents));
+            assert_true(primitive->targets[0].positions[3 * 599] == 299 || done);
+            pelt_model_destroy(model);
+            assert_int_equal(m.alive, 0);
+        }
+        assert_true(n > 5);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +391,7 @@ int main(void)
         cmocka_unit_test(falls_back_without_a_direction_of_u),
         cmocka_unit_test(asks_for_a_normal_map_unless_all),
         cmocka_unit_test(composes_sources),
+        cmocka_unit_test(unwinds_when_any_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -345,6 +345,28 @@ static void refuses_bad_arguments(void **state)
     pelt_model_destroy(model);
 }
 
+static void unwinds_when_any_allocation_fails(void **state)
+{
+    (void)state;
+    meter m = { 0 };
+    const pelt_host host = { .user = &m, .allocate = metered };
+    const int32_t parents[] = { -1, 0 };
+    pelt_model *model = build_nodes(NULL, parents, 2);
+    pelt_pose *pose = NULL;
+    assert_int_equal(pelt_model_finish(model), PELT_OK);
+    long n = 0;
+    for (; !pose; n++) {
+        m.calls_left = n;
+        pelt_result result = pelt_pose_create(&host, model, &pose);
+        assert_true(n < 100 && result == (pose ? PELT_OK : PELT_ERROR_MEMORY));
+        assert_true(pose || m.alive == 0);
+    }
+    assert_true(n > 2);
+    pelt_pose_destroy(pose);
+    assert_int_equal(m.alive, 0);
+    pelt_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -358,6 +380,7 @@ int main(void)
         cmocka_unit_test(makes_skin_matrices),
         cmocka_unit_test(refuses_numbers_out_of_range),
         cmocka_unit_test(refuses_bad_arguments),
+        cmocka_unit_test(unwinds_when_any_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -412,7 +412,7 @@ static void blends_as_packed(void **state)
         }
         for (int i = 0; i < SLOTS; i++) {
             weights[SLOTS * v + i] = i < used ? (float)(given[i] / sum) : 0;
-            joints[SLOTS * v + i] = i < used ? (uint16_t)((i + v) % SLOTS) : 0;
+            joints[SLOTS * v + i] = (uint16_t)(i < used ? (i + v) % SLOTS : 0);
         }
     }
     pelt_primitive primitive = { .topology = PELT_POINTS,

@@ -1,8 +1,9 @@
 /* pelt/model.h: a glTF character in memory: nodes, meshes, skins, clips, materials.
  *
  * Plain data. Everything a model points to lives in the model's own memory (pelt_model_allocate)
- * and goes with pelt_model_destroy. Counts are 0 and pointers NULL where there is nothing.
- * pelt_gltf_read fills and validates one; whoever builds one by hand calls pelt_model_finish.
+ * and goes with pelt_model_destroy; no two things share an array. Counts are 0 and pointers NULL
+ * where there is nothing. pelt_gltf_read fills and validates one; whoever builds one by hand calls
+ * pelt_model_finish.
  */
 #ifndef PELT_MODEL_H
 #define PELT_MODEL_H

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <pelt/gltf.h>
-#include <string.h>
 
 void pelt_writer_fail(pelt_writer *writer, pelt_result result, const char *pointer,
                       const char *text)
@@ -74,12 +73,12 @@ uint32_t pelt_writer_accessor(pelt_writer *writer, const pelt_view *view, uint32
     return pelt_writer_append(writer, writer->accessors, accessor);
 }
 
-void pelt_writer_bounds(pelt_writer *writer, uint32_t index, const double *min, const double *max,
-                        uint32_t width)
+void pelt_writer_bounds(pelt_writer *writer, uint32_t accessor, const double *min,
+                        const double *max, uint32_t width)
 {
-    json_t *accessor = json_array_get(writer->accessors, index);
-    pelt_writer_set(writer, accessor, "min", pelt_writer_numbers(writer, min, width));
-    pelt_writer_set(writer, accessor, "max", pelt_writer_numbers(writer, max, width));
+    json_t *object = json_array_get(writer->accessors, accessor);
+    pelt_writer_set(writer, object, "min", pelt_writer_numbers(writer, min, width));
+    pelt_writer_set(writer, object, "max", pelt_writer_numbers(writer, max, width));
 }
 
 /* glTF allows no empty arrays. */
@@ -102,6 +101,16 @@ static bool mesh_is_skinned(const pelt_mesh *mesh)
     return false;
 }
 
+static bool equal(const double *a, const double *b, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (a[i] != b[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void set_transform(pelt_writer *writer, json_t *object, const pelt_node *node)
 {
     static const double zero[3] = { 0 }, one[3] = { 1, 1, 1 }, no_turn[4] = { 0, 0, 0, 1 };
@@ -113,14 +122,14 @@ static void set_transform(pelt_writer *writer, json_t *object, const pelt_node *
         pelt_writer_set(writer, object, "matrix", pelt_writer_numbers(writer, columns, 16));
         return;
     }
-    if (memcmp(node->translation, zero, sizeof(zero)) != 0) {
+    if (!equal(node->translation, zero, 3)) {
         pelt_writer_set(writer, object, "translation",
                         pelt_writer_numbers(writer, node->translation, 3));
     }
-    if (memcmp(node->rotation, no_turn, sizeof(no_turn)) != 0) {
+    if (!equal(node->rotation, no_turn, 4)) {
         pelt_writer_set(writer, object, "rotation", pelt_writer_numbers(writer, node->rotation, 4));
     }
-    if (memcmp(node->scale, one, sizeof(one)) != 0) {
+    if (!equal(node->scale, one, 3)) {
         pelt_writer_set(writer, object, "scale", pelt_writer_numbers(writer, node->scale, 3));
     }
 }
@@ -307,11 +316,11 @@ static void set_views(pelt_writer *writer, json_t *root)
     json_t *views = json_array(), *buffers = json_array(), *buffer = json_object();
     for (uint32_t i = 0; i < binary->count; i++) {
         const pelt_view *view = &binary->views[i];
+        size_t length = view->count * view->element_size;
         json_t *object = json_object();
         pelt_writer_set(writer, object, "buffer", json_integer(0));
         pelt_writer_set(writer, object, "byteOffset", json_integer((json_int_t)view->offset));
-        pelt_writer_set(writer, object, "byteLength",
-                        json_integer((json_int_t)(view->count * view->element_size)));
+        pelt_writer_set(writer, object, "byteLength", json_integer((json_int_t)length));
         if (view->target) {
             pelt_writer_set(writer, object, "target", json_integer(view->target));
         }

@@ -60,6 +60,9 @@ bool pelt_split_vertices(pelt_model *model, pelt_primitive *primitive, uint32_t 
     if (!old->source_vertices) {
         next.source_vertices = pelt_model_allocate(model, count, sizeof(uint32_t));
         failed = failed || !next.source_vertices;
+        if (next.source_vertices) {
+            memcpy(next.source_vertices, from, (size_t)count * sizeof(uint32_t));
+        }
     }
     next.targets = NULL;
     if (old->target_count) {
@@ -77,9 +80,6 @@ bool pelt_split_vertices(pelt_model *model, pelt_primitive *primitive, uint32_t 
     if (failed) {
         release_vertices(model, &next);
         return false;
-    }
-    if (!old->source_vertices) {
-        memcpy(next.source_vertices, from, (size_t)count * sizeof(uint32_t));
     }
     release_vertices(model, primitive);
     *primitive = next;
