@@ -283,7 +283,10 @@ static void fit_sky(const point_set *set, const pelt_framing *framing, struct pe
                   size);
         texel = fmaxf(texel, fmaxf(size[0], size[1]) / (float)framing->sky_size);
     }
-    glm_vec4_copy((vec4){ (float)framing->sky_count, texel, 1.0f / (float)framing->sky_size, 0.0f },
+    /* Few directions show as separate shadows unless each is soft. */
+    float blur = framing->sky_count < 24 ? 9.0f : 0.75f;
+
+    glm_vec4_copy((vec4){ (float)framing->sky_count, texel, 1.0f / (float)framing->sky_size, blur },
                   frame->sky_map);
 }
 

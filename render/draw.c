@@ -60,6 +60,19 @@ static uint32_t choose_sky_count(const pelt_renderer *renderer, const pelt_rende
     return (uint32_t)(count < most ? count : most);
 }
 
+/* Software drivers shade whole blocks of pixels for every small triangle: a crowd takes fewer
+ * samples of the shadow maps, on figures where nobody could tell. */
+static void choose_taps(const pelt_renderer *renderer, const pelt_render_scene *scene, vec4 taps)
+{
+    double triangles = 0.0, pixels = (double)renderer->width * renderer->height;
+    for (uint32_t i = 0; i < scene->draw_count; i++) {
+        triangles += renderer->meshes[scene->draws[i].mesh].index_count / 3.0;
+    }
+    bool few = renderer->device->is_software && triangles > pixels * 0.3;
+    glm_vec4_copy(few ? (vec4){ 5.0f, 8.0f, 8.0f, 0.0f } : (vec4){ 16.0f, 32.0f, 40.0f, 0.0f },
+                  taps);
+}
+
 static int nearer_first(const void *a, const void *b)
 {
     const ordered *p = a, *q = b;
@@ -458,6 +471,7 @@ pelt_result pelt_renderer_draw(pelt_renderer *renderer, const pelt_render_scene 
                                    renderer->sky_size, self->sky_count };
     result = pelt_render_frame_scene(renderer->host, scene, &framing, &self->frame);
     if (result == PELT_OK) {
+        choose_taps(renderer, scene, self->frame.taps);
         memcpy(renderer->frame.mapped, &self->frame, sizeof(self->frame));
         result = sort_draws(self);
     }

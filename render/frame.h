@@ -35,6 +35,8 @@ struct pelt_frame {
     vec4 sky_map;                  /* x: number of directions; y, z: size of a texel, in units
                                     * and in u */
     vec4 ground;                   /* x: height; y: 0 where there is none to draw */
+    vec4 taps;                     /* shadow map samples on meshes: x: for blockers of the sun,
+                                    * y: to filter its shadow, z: for all of the sky */
     vec4 viewport;                 /* width, height in pixels */
 };
 

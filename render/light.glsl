@@ -13,9 +13,9 @@ const vec3 HORIZON = vec3(0.86, 0.95, 1.06);
 const vec3 HAZE = HORIZON * 1.25; // what is seen of it, the sun in it
 const vec3 GROUND_ALBEDO = vec3(0.405, 0.395, 0.38);
 
-const int BLOCKER_TAPS = 16;
-const int FILTER_TAPS = 32;
-const int SKY_TAPS = 40;       // of all directions together
+// The most shadow map samples: for blockers of the sun, to filter its shadow, for all of the sky.
+const ivec3 ALL_TAPS = ivec3(16, 32, 64);
+
 const float SKY_REACH = 6.0; // the scene, of radius 1, hides no sky from what is farther away
 
 vec3 sky_radiance(vec3 direction)
@@ -47,7 +47,7 @@ vec2 disc_point(int i, int n, vec2 direction)
 
 // How much of the sun's disc is seen: percentage-closer soft shadows (Fernando 2005), every tap
 // compared against the plane through the point rather than against its depth alone.
-float sun_visibility(vec3 position, vec3 geometric)
+float sun_visibility(vec3 position, vec3 geometric, ivec3 taps)
 {
     mat4 light = frame.lights[PELT_VIEW_SUN];
     vec3 p = (light * vec4(position + geometric * frame.sun_map.w * 1.5, 1.0)).xyz;
@@ -68,8 +68,8 @@ float sun_visibility(vec3 position, vec3 geometric)
 
     vec2 turn = pixel_turn();
     float blockers = 0.0, depth_sum = 0.0;
-    for (int i = 0; i < BLOCKER_TAPS; i++, turn = GOLDEN * turn) {
-        vec2 offset = disc_point(i, BLOCKER_TAPS, turn) * search;
+    for (int i = 0; i < taps.x; i++, turn = GOLDEN * turn) {
+        vec2 offset = disc_point(i, taps.x, turn) * search;
         float depth = textureLod(sun_depths, p.xy + offset, 0.0).r;
         float plane = p.z + dot(slope, offset);
         if (depth < min(plane, 1.0)) {
@@ -83,12 +83,12 @@ float sun_visibility(vec3 position, vec3 geometric)
     float penumbra = frame.to_sun.w * depth_sum / blockers * frame.sun_map.z;
     vec2 radius = max(penumbra, 1.3 * frame.sun_map.w) * per_unit;
     float lit = 0.0;
-    for (int i = 0; i < FILTER_TAPS; i++, turn = GOLDEN * turn) {
-        vec2 offset = disc_point(i, FILTER_TAPS, turn) * radius;
+    for (int i = 0; i < taps.y; i++, turn = GOLDEN * turn) {
+        vec2 offset = disc_point(i, taps.y, turn) * radius;
         float plane = min(p.z + dot(slope, offset), 1.0);
         lit += textureLod(sun_map, vec3(p.xy + offset, plane), 0.0);
     }
-    return lit / float(FILTER_TAPS);
+    return lit / float(taps.y);
 }
 
 struct sky_light {
@@ -97,12 +97,13 @@ struct sky_light {
 };
 
 // Light from the sky's directions, each behind its own shadow map. Few directions are blurred more.
-sky_light sky_at(vec3 position, vec3 normal, vec3 geometric)
+sky_light sky_at(vec3 position, vec3 normal, vec3 geometric, ivec3 all_taps)
 {
     int count = int(frame.sky_map.x);
-    int taps = clamp(SKY_TAPS / max(count, 1), 1, 5);
+    int taps = clamp(all_taps.z / max(count, 1), 1, 8);
     bool near = dot(position, position) < SKY_REACH * SKY_REACH;
-    float radius = taps > 1 ? frame.sky_map.z * 5.0 : frame.sky_map.z * 0.75;
+    // One sample alone must not wander far: it would be noise.
+    float radius = frame.sky_map.z * (taps > 2 ? frame.sky_map.w : 0.75);
     vec2 turn = pixel_turn();
     vec3 p = position + geometric * (1.5 * frame.sky_map.y);
     // x: horizon's colour, y: zenith's; whole: were nothing in the way
@@ -152,7 +153,7 @@ float sun_specular(vec3 normal, vec3 to_eye, vec3 to_sun, float roughness)
 }
 
 // What a dull dielectric of this albedo sends to the eye.
-vec3 shade(vec3 position, vec3 normal, vec3 geometric, vec3 albedo, float roughness)
+vec3 shade(vec3 position, vec3 normal, vec3 geometric, vec3 albedo, float roughness, ivec3 taps)
 {
     vec3 to_sun = frame.to_sun.xyz;
     vec3 to_eye = normalize(frame.eye.xyz - position);
@@ -160,9 +161,9 @@ vec3 shade(vec3 position, vec3 normal, vec3 geometric, vec3 albedo, float roughn
     // The facets turn away before the smooth normal does: fade out between, no jagged edge.
     float sun = max(sun_cosine, 0.0) * smoothstep(0.0, 0.12, dot(geometric, to_sun));
     if (sun > 0.0) {
-        sun *= sun_visibility(position, geometric);
+        sun *= sun_visibility(position, geometric, taps);
     }
-    sky_light sky = sky_at(position, normal, geometric);
+    sky_light sky = sky_at(position, normal, geometric, taps);
 
     vec3 color = albedo * (SUN * sun + sky.irradiance + bounce_at(normal, sky.openness));
     color += SUN * sun * sun_specular(normal, to_eye, to_sun, roughness);

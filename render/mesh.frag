@@ -40,7 +40,8 @@ void main()
         }
     }
 
-    vec3 lit = tone_map(shade(in_position, normal, geometric, color.rgb, 0.55));
+    ivec3 taps = ivec3(frame.taps.xyz);
+    vec3 lit = tone_map(shade(in_position, normal, geometric, color.rgb, 0.55, taps));
     float alpha = alpha_mode == PELT_MODE_OPAQUE ? 1.0 : clamp(color.a, 0.0, 1.0);
     out_color = vec4(alpha_mode == PELT_MODE_BLEND ? lit * alpha : lit, alpha);
 }
