@@ -65,7 +65,14 @@ pelt_result pelt_open_device(const pelt_host *host, pelt_headless **out)
 
 void pelt_describe_device(const pelt_headless *device, char *out, size_t size)
 {
-    (void)snprintf(out, size, "%s, %s", device->properties.deviceName, device->driver);
+    /* Some drivers repeat their own name: llvmpipe's is "llvmpipe Mesa 25.0". */
+    const char *name = device->properties.deviceName;
+    size_t first = strcspn(name, " ");
+    bool repeats = strncmp(name, device->driver, first) == 0 && device->driver[first] == ' ';
+    int length = snprintf(out, size, "%s, %s", name, device->driver + (repeats ? first + 1 : 0));
+    if (length < 0 || (size_t)length >= size) {
+        (void)snprintf(out, size, "%.*s", (int)size - 1, name);
+    }
 }
 
 static pelt_result load_functions(const pelt_host *host, const pelt_headless *device,

@@ -11,6 +11,7 @@ typedef struct totals {
     uint64_t source_vertices;           /* of the packed meshes */
     uint64_t packed_bytes, float_bytes; /* of those */
     uint32_t influence_max, joint_bytes, morphed_parts;
+    bool directions;         /* normals or tangents anywhere */
     pelt_pack_report report; /* the worst of each */
 } totals;
 
@@ -50,6 +51,7 @@ static totals add_up(const pelt_character *character)
         const pelt_packed_mesh *mesh = character->meshes[i];
         const pelt_pack_report *report = &mesh->report;
         sum.source_vertices += mesh->vertex_count;
+        sum.directions = sum.directions || mesh->has_normals || mesh->tangents;
         sum.packed_bytes += packed_bytes(mesh);
         sum.float_bytes += float_bytes(mesh);
         sum.joint_bytes = mesh->joint_bytes > sum.joint_bytes ? mesh->joint_bytes : sum.joint_bytes;
@@ -145,9 +147,12 @@ static void print_packing(const pelt_report *report, const totals *sum)
            pelt_format_bytes(sum->float_bytes, plain), (double)sum->float_bytes / vertices);
     printf("  weights  off by %.2g at most; moves a vertex by up to %.2g units in ordinary poses\n",
            sum->report.weight_error, sum->report.position_error);
-    printf("  normals  off by %.3f degrees at most", degrees(sum->report.normal_error));
-    printf(sum->report.tangent_error > 0.0f ? ", tangents by %.3f\n" : "\n",
-           degrees(sum->report.tangent_error));
+    if (sum->directions) {
+        printf("  normals  and tangents off by %.3f degrees at most\n",
+               degrees(larger(sum->report.normal_error, sum->report.tangent_error)));
+    } else {
+        printf("  normals  none in the file\n");
+    }
     if (sum->report.influences_merged || sum->report.influences_rounded) {
         printf("  influences: %u of the same joint added up, %u too small to keep\n",
                sum->report.influences_merged, sum->report.influences_rounded);

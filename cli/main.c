@@ -86,6 +86,9 @@ int main(int argc, char **argv)
     pelt_report report;
     pelt_report_begin(&report);
     int code = run(&report, argc, argv);
+    if (code == PELT_EXIT_OK && report.error_count) {
+        code = PELT_EXIT_BAD_INPUT; /* the validation layers found something */
+    }
     if (!pelt_report_flush(&report) && code == PELT_EXIT_OK) {
         code = PELT_EXIT_BAD_INPUT;
     }

@@ -4,17 +4,17 @@
 /* A column of the table: a number with how much of its bound it takes. */
 static void print_position(const pelt_worst *worst)
 {
-    printf("  %9.2e %9.2e %5.0f %%", worst->error, worst->of_box, 100 * worst->of_bound);
+    printf("  %9.2e %9.2e %6.0f %%", worst->error, worst->of_box, 100 * worst->of_bound);
 }
 
 static void print_angle(const pelt_worst *worst, bool bounded)
 {
     if (worst->count == 0) {
-        printf("  %7s  %7s", "-", "");
+        printf("  %8s  %8s", "-", "");
     } else if (bounded) {
-        printf("  %7.4f\xc2\xb0 %5.0f %%", pelt_degrees(worst->error), 100 * worst->of_bound);
+        printf("  %7.4f\xc2\xb0  %6.0f %%", pelt_degrees(worst->error), 100 * worst->of_bound);
     } else {
-        printf("  %7.4f\xc2\xb0 %7s", pelt_degrees(worst->error), "");
+        printf("  %7.4f\xc2\xb0  %8s", pelt_degrees(worst->error), "");
     }
 }
 
@@ -34,11 +34,11 @@ static void print_verdict(const pelt_report *report, bool holds)
 
 static void print_table(const pelt_report *report, const pelt_verification *v)
 {
-    printf("\n%s  %-9s  %-27s  %-16s  %-16s  %13s  %13s%s\n", pelt_report_style(report, PELT_BOLD),
+    printf("\n%s  %-9s  %-28s  %-18s  %-18s  %13s  %13s%s\n", pelt_report_style(report, PELT_BOLD),
            "path", "position", "normal", "tangent", "exact boxes", "joint boxes",
            pelt_report_style(report, PELT_PLAIN));
-    printf("  %-9s  %9s %9s %7s  %8s %7s  %8s %7s  %13s  %13s\n", "", "units", "of box", "of max",
-           "angle", "of max", "angle", "of max", "bit-equal", "hold it");
+    printf("  %-9s  %9s %9s %8s  %8s  %8s  %8s  %8s  %13s  %13s\n", "", "units", "of box",
+           "of limit", "angle", "of limit", "angle", "of limit", "bit-equal", "hold it");
     for (uint32_t p = 0; p < v->path_count; ++p) {
         const pelt_path_result *r = &v->results[p];
         printf("  %-9s", v->paths[p]->path);
@@ -77,7 +77,7 @@ static void print_notes(const pelt_verification *v)
     }
     printf(
         "  %-9s  the packed streams against the file's own numbers, both in double precision\n\n"
-        "Paths are held against the reference fed with the packed streams. 'of max' is the\n"
+        "Paths are held against the reference fed with the packed streams. 'of limit' is the\n"
         "largest part of what is allowed: 2e-6 of the box and the rounding of its coordinates;\n"
         "0.0971 degrees, what ten bits hold, and rounding; for packing, what its weights can do.\n",
         "packing");

@@ -99,6 +99,9 @@ pelt_result pelt_output_open(const pelt_host *host, const char *path, pelt_outpu
 
 pelt_result pelt_output_write(pelt_output *output, const void *bytes, size_t size)
 {
+    if (ferror(output->stream)) {
+        return PELT_ERROR_IO; /* said so already */
+    }
     if (size != 0 && fwrite(bytes, 1, size, output->stream) != size) {
         return pelt_fail(output->host, PELT_ERROR_IO, output->path, NULL, "cannot write: %s",
                          strerror(errno));
