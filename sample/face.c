@@ -165,7 +165,7 @@ static bool add_eye(fox_face *face, const fox_shape *shape, double x, uint32_t s
         light.front = v3_unit(n, eye.front);
         light.up = v3_unit(v3_reject(eye.up, light.front), eye.up);
         light.side = v3_cross(light.up, light.front);
-        uint32_t fewer = segments * 2 / 3 > 6 ? segments * 2 / 3 : 6;
+        uint32_t fewer = segments / 2 > 6 ? segments / 2 : 6;
         if (!add_ellipsoid(face, &light, v3(size, size * 1.1, size * .25), fewer, white, white)) {
             return false;
         }
@@ -178,7 +178,7 @@ static bool add_eye(fox_face *face, const fox_shape *shape, double x, uint32_t s
 static bool add_line(fox_face *face, const fox_shape *shape, vec3 from, vec3 middle, vec3 to,
                      double thickness, uint32_t segments, uint32_t color)
 {
-    uint32_t rings = 3 * segments / 2, around = segments / 2 > 5 ? segments / 2 : 5;
+    uint32_t rings = segments, around = segments / 3 > 5 ? segments / 3 : 5;
     if (!reserve(face, rings, around)) {
         return false;
     }
@@ -213,8 +213,8 @@ pelt_result pelt_sample_face_create(const pelt_host *host, const fox_shape *shap
 {
     *out = (fox_face){ .host = host };
     bool detailed = vertex_count >= DETAIL_VERTICES;
-    uint32_t segments = (uint32_t)(0.22 * sqrt(vertex_count));
-    segments = segments < 6 ? 6 : segments > 64 ? 64 : segments;
+    uint32_t segments = (uint32_t)(0.2 * sqrt(vertex_count));
+    segments = segments < 6 ? 6 : segments > 48 ? 48 : segments;
     bool ok = add_eye(out, shape, .088, segments, detailed) &&
               add_eye(out, shape, -.088, segments, detailed);
     if (ok && detailed) {

@@ -162,7 +162,7 @@ static stance walk(double t)
         out.turn[PART_EAR][side] =
             side_euler(side, -.10 + .16 * cos(2.0 * phase - 1.1), 0, .05 + .05 * cos(2.0 * phase));
         out.turn[PART_SHOULDER][side] = side_euler(side, 0, .10 * back, -.04 + .03 * c2);
-        out.turn[PART_UPPER_ARM][side] = side_euler(side, .05 + .62 * back, 0, -.36);
+        out.turn[PART_UPPER_ARM][side] = side_euler(side, .05 + .62 * back, 0, -.28);
         out.turn[PART_LOWER_ARM][side] = side_euler(side, -.55 + .30 * late, 0, -.12);
         out.turn[PART_HAND][side] =
             side_euler(side, -.1 + .22 * cos(phase - 1.3) * (side ? -1 : 1), 0, -.05);
@@ -197,14 +197,14 @@ static stance wave(double t)
         plant_foot(&s, side, (foothold){ .pitch = 0.0 });
     }
     s.turn[PART_SHOULDER][0] = euler(0, 0, -.05 - .03 * lean);
-    s.turn[PART_UPPER_ARM][0] = euler(.05, 0, -.40 + .02 * breath - .06 * lean);
+    s.turn[PART_UPPER_ARM][0] = euler(.05, 0, -.26 + .02 * breath);
     s.turn[PART_LOWER_ARM][0] = euler(-.32 - .1 * lean, 0, -.1);
     s.turn[PART_HAND][0] = euler(-.12, 0, -.05);
     s.turn[PART_FINGERS][0] = euler(-.2, 0, -.15);
 
     double down = 1.0 - up;
     s.turn[PART_SHOULDER][1] = euler(0, .10 * up, .05 * down - .30 * up);
-    s.turn[PART_UPPER_ARM][1] = euler(.05 * down, .30 * up, .40 * down - .88 * up);
+    s.turn[PART_UPPER_ARM][1] = euler(.05 * down, .30 * up, .28 * down - .88 * up);
     s.turn[PART_LOWER_ARM][1] =
         euler(-.32 * down - .15 * up, .2 * up, .1 * down + up * (-.66 + .40 * sin(beat)));
     s.turn[PART_HAND][1] = euler(-.12 * down, 0, .05 * down + up * (.05 + .28 * sin(beat - .9)));

@@ -73,8 +73,7 @@ static double belly_mask(vec3 p, double ragged)
 static vec3 scarf_color(vec3 p)
 {
     vec3 color = pelt_sample_color(0x1d8a8a);
-    double band = smooth_step(.603, .600, p.y) * smooth_step(.588, .591, p.y) +
-                  smooth_step(.580, .577, p.y) * smooth_step(.565, .568, p.y);
+    double band = smooth_step(.612, .604, p.y) * smooth_step(.574, .582, p.y);
     return v3_mix(color, pelt_sample_color(0xf6e3b4), band);
 }
 

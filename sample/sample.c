@@ -201,7 +201,7 @@ static pelt_result fill(const pelt_host *host, pelt_model *model, uint32_t verti
         result = pelt_sample_rigging_create(host, &skeleton, &rigging);
     }
     if (result == PELT_OK) {
-        result = pelt_sample_shape_create(host, &shape);
+        result = pelt_sample_shape_create(host, vertices, &shape);
     }
     if (result == PELT_OK) {
         result = pelt_sample_face_create(host, shape, vertices, &face);

@@ -1,251 +1,44 @@
 #include "sample/shape.h"
 
+#include "sample/body.h"
+
 #include "base/base.h"
 
 #include <float.h>
 
-enum {
-    KNOTS_MAX = 8,
-    CONES_MAX = 400,
-    SPAN_CONES = 4, /* between two knots */
-    HOLLOW_KNOTS = 4,
-    HOLLOW_CONES = (HOLLOW_KNOTS - 1) * SPAN_CONES
-};
-
-/* A sphere of a blob's centre line. */
-typedef struct knot {
-    double x, y, z, radius;
-} knot;
-
-typedef struct blob_plan {
-    int blob;
-    bool paired;
-    double blend; /* k */
-    int knot_count;
-    knot knots[KNOTS_MAX];
-} blob_plan;
-
-static const blob_plan blob_plans[] = {
-    { BLOB_TORSO,
-      false,
-      .06,
-      5,
-      { { 0, .435, -.005, .122 },
-        { 0, .51, 0, .136 },
-        { 0, .61, 0, .122 },
-        { 0, .69, -.004, .095 },
-        { 0, .745, -.005, .072 } } },
-    { BLOB_BELLY, false, .06, 2, { { 0, .49, .032, .118 }, { 0, .59, .028, .102 } } },
-    { BLOB_CHEST, false, .05, 2, { { 0, .705, .045, .062 }, { 0, .63, .085, .034 } } },
-    { BLOB_NECK, false, .05, 2, { { 0, .72, -.005, .074 }, { 0, .84, 0, .078 } } },
-    { BLOB_SKULL, false, .06, 2, { { -.055, .99, -.005, .172 }, { .055, .99, -.005, .172 } } },
-    { BLOB_MUZZLE,
-      false,
-      .07,
-      3,
-      { { 0, .925, .09, .098 }, { 0, .915, .17, .068 }, { 0, .92, .245, .036 } } },
-    { BLOB_NOSE, false, .012, 2, { { -.011, .938, .275, .021 }, { .011, .938, .275, .021 } } },
-    { BLOB_TUFT,
-      false,
-      .04,
-      3,
-      { { 0, 1.13, .04, .05 }, { .008, 1.18, .065, .026 }, { .03, 1.215, .105, .006 } } },
-    { BLOB_SCARF_END,
-      false,
-      .012,
-      4,
-      { { .055, .765, .1, .03 },
-        { .066, .72, .128, .03 },
-        { .075, .655, .138, .035 },
-        { .082, .585, .134, .032 } } },
-    { BLOB_TAIL,
-      false,
-      .06,
-      7,
-      { { 0, .445, -.07, .052 },
-        { 0, .425, -.17, .056 },
-        { 0, .445, -.30, .084 },
-        { 0, .55, -.42, .118 },
-        { 0, .70, -.462, .128 },
-        { 0, .85, -.43, .094 },
-        { 0, .985, -.345, .012 } } },
-    { BLOB_CHEEK, true, .07, 2, { { .09, .93, .04, .1 }, { .235, .875, .005, .018 } } },
-    { BLOB_EAR,
-      true,
-      .035,
-      4,
-      { { .11, 1.08, -.012, .086 },
-        { .148, 1.18, -.016, .07 },
-        { .18, 1.285, -.02, .042 },
-        { .203, 1.375, -.024, .012 } } },
-    { BLOB_ARM,
-      true,
-      .05,
-      8,
-      { { .095, .70, -.005, .06 },
-        { .16, .657, -.01, .052 },
-        { .225, .585, -.015, .045 },
-        { .272, .527, -.003, .043 },
-        { .305, .484, .008, .045 },
-        { .33, .448, .02, .051 },
-        { .354, .41, .031, .052 },
-        { .37, .38, .038, .041 } } },
-    { BLOB_THUMB, true, .03, 2, { { .325, .45, .03, .03 }, { .332, .417, .078, .021 } } },
-    { BLOB_LEG,
-      true,
-      .06,
-      5,
-      { { .085, .43, 0, .098 },
-        { .094, .34, .012, .083 },
-        { .1, .245, .02, .058 },
-        { .104, .16, -.002, .049 },
-        { .106, .085, -.02, .05 } } },
-    { BLOB_FOOT,
-      true,
-      .04,
-      3,
-      { { .106, .045, -.03, .054 }, { .11, .045, .04, .058 }, { .115, .04, .1, .054 } } },
-    { BLOB_TOES, true, .018, 2, { { .082, .03, .11, .03 }, { .08, .028, .148, .026 } } },
-    { BLOB_TOES + 2, true, .018, 2, { { .116, .03, .12, .03 }, { .117, .028, .166, .027 } } },
-    { BLOB_TOES + 4, true, .018, 2, { { .15, .03, .105, .03 }, { .153, .028, .14, .026 } } },
-};
-
-/* Taken out of the ears to make them cups. */
-static const knot ear_hollow[HOLLOW_KNOTS] = {
-    { .118, 1.125, .062, .058 },
-    { .148, 1.18, .052, .054 },
-    { .176, 1.265, .034, .031 },
-    { .196, 1.335, .016, .008 },
-};
 #define HOLLOW_BLEND .02
 #define FLOOR_BLEND  .03
 
-/* The scarf's ring around the neck, lower in front. */
-enum { SCARF_KNOTS = 20 };
-#define SCARF_Y      .778
-#define SCARF_RADIUS .09
-#define SCARF_TILT   .22
-#define SCARF_THICK  .036
+/* The grid that says which cones can matter where: bricks, of which those near the surface are
+ * cut into cells. */
+#define BRICK_SIZE .08
+enum { BRICK_CELLS = 4, BRICK_CELLS_FINE = 8, FINE_VERTICES = 200000 };
 
-/* Distance to a cone: |p - c(t)| - r(t) at its least over the axis, t = u - v slope, where u and v
- * are the point's coordinates along and across the axis. */
-typedef struct round_cone {
-    vec3 start, axis; /* axis is unit */
-    double length, radius;
-    double taper; /* radius lost a metre */
-    double slope; /* tan of the half angle */
-} round_cone;
-
-/* Cones of one blob lie behind each other. */
 typedef struct cone_list {
-    uint32_t first, count;
+    uint32_t first, count; /* in entries */
 } cone_list;
+
+typedef struct cone_lists {
+    cone_list near; /* for the field */
+    cone_list wide; /* for everything within SHAPE_REACH */
+} cone_lists;
+
+typedef struct grid_brick {
+    cone_lists lists;
+    int32_t cells; /* its first cell's place, -1: it is not cut */
+} grid_brick;
 
 struct fox_shape {
     const pelt_host *host;
-    int cone_count;
-    round_cone cones[CONES_MAX];
-    uint16_t cone_blobs[CONES_MAX];
-    double blends[BLOB_COUNT];
-    round_cone hollows[2][HOLLOW_CONES]; /* of the ears */
-
-    /* A grid of cells, each with the cones that can matter in it: for the field (near), and for
-     * everything within SHAPE_REACH (wide). */
+    fox_body body;
     vec3 min, max;
-    double cell;
-    int size[3];
-    cone_list *near, *wide;
+    int size[3];     /* bricks */
+    int brick_cells; /* along each axis of a brick */
+    grid_brick *bricks;
+    cone_lists *cells;
     uint32_t entry_count, entry_capacity;
     uint16_t *entries;
 };
-
-static round_cone make_cone(knot a, knot b)
-{
-    round_cone cone = { .start = v3(a.x, a.y, a.z), .radius = a.radius };
-    vec3 axis = v3_sub(v3(b.x, b.y, b.z), cone.start);
-    cone.length = v3_length(axis);
-    cone.axis = v3_scale(axis, 1.0 / cone.length);
-    cone.taper = (a.radius - b.radius) / cone.length;
-    cone.slope = cone.taper / sqrt(1.0 - cone.taper * cone.taper);
-    return cone;
-}
-
-static double cone_distance(const round_cone *cone, vec3 point, vec3 *center)
-{
-    vec3 offset = v3_sub(point, cone->start);
-    double u = v3_dot(offset, cone->axis);
-    double v2 = v3_dot(offset, offset) - u * u;
-    v2 = v2 > 0.0 ? v2 : 0.0;
-    double t = u - sqrt(v2) * cone->slope;
-    t = t < 0.0 ? 0.0 : t > cone->length ? cone->length : t;
-    if (center) {
-        *center = v3_along(cone->start, cone->axis, t);
-    }
-    return sqrt((u - t) * (u - t) + v2) - (cone->radius - cone->taper * t);
-}
-
-/* Catmull-Rom between b and c. */
-static double spline(double a, double b, double c, double d, double t)
-{
-    return b +
-           0.5 * t * (c - a + t * (2.0 * a - 5.0 * b + 4.0 * c - d + t * (3.0 * (b - c) + d - a)));
-}
-
-static knot spline_knot(const knot *knots, int count, int span, double t)
-{
-    const knot *b = &knots[span], *c = &knots[span + 1];
-    const knot *a = span > 0 ? b - 1 : b;
-    const knot *d = span + 2 < count ? c + 1 : c;
-    return (knot){ spline(a->x, b->x, c->x, d->x, t), spline(a->y, b->y, c->y, d->y, t),
-                   spline(a->z, b->z, c->z, d->z, t),
-                   spline(a->radius, b->radius, c->radius, d->radius, t) };
-}
-
-static knot mirror_knot(knot k, int side)
-{
-    return (knot){ side ? -k.x : k.x, k.y, k.z, k.radius };
-}
-
-/* Smooths the line through the knots, unless there are only two, and returns how many cones. */
-static int make_cones(const knot *knots, int count, int side, round_cone *cones)
-{
-    int n = 0;
-    int pieces = count == 2 ? 1 : SPAN_CONES;
-    for (int span = 0; span + 1 < count; ++span) {
-        for (int i = 0; i < pieces; ++i) {
-            knot a = spline_knot(knots, count, span, (double)i / pieces);
-            knot b = spline_knot(knots, count, span, (i + 1.0) / pieces);
-            cones[n++] = make_cone(mirror_knot(a, side), mirror_knot(b, side));
-        }
-    }
-    return n;
-}
-
-static void add_blob(fox_shape *shape, const blob_plan *plan, int side)
-{
-    int blob = plan->blob + side;
-    int n = make_cones(plan->knots, plan->knot_count, side, shape->cones + shape->cone_count);
-    shape->blends[blob] = plan->blend;
-    for (int i = 0; i < n; ++i) {
-        shape->cone_blobs[shape->cone_count++] = (uint16_t)blob;
-    }
-}
-
-static knot scarf_knot(int i)
-{
-    double angle = 2.0 * PELT_SAMPLE_PI * i / SCARF_KNOTS;
-    double z = SCARF_RADIUS * cos(angle);
-    return (knot){ SCARF_RADIUS * sin(angle), SCARF_Y - SCARF_TILT * z, z + .005, SCARF_THICK };
-}
-
-static void add_scarf(fox_shape *shape)
-{
-    shape->blends[BLOB_SCARF] = .012;
-    for (int i = 0; i < SCARF_KNOTS; ++i) {
-        shape->cones[shape->cone_count] = make_cone(scarf_knot(i), scarf_knot(i + 1));
-        shape->cone_blobs[shape->cone_count++] = BLOB_SCARF;
-    }
-}
 
 static double smooth_max(double a, double b, double k, double *share_b)
 {
@@ -258,6 +51,7 @@ static double smooth_max(double a, double b, double k, double *share_b)
 static double hollow_distance(const round_cone *carve, vec3 point, vec3 *center)
 {
     double least = DBL_MAX;
+    *center = point;
     for (int i = 0; i < HOLLOW_CONES; ++i) {
         vec3 c;
         double d = cone_distance(&carve[i], point, &c);
@@ -272,7 +66,7 @@ static double hollow_distance(const round_cone *carve, vec3 point, vec3 *center)
 double pelt_sample_shape_cup(const fox_shape *shape, vec3 point)
 {
     vec3 center;
-    return hollow_distance(shape->hollows[point.x < 0.0], point, &center);
+    return hollow_distance(shape->body.hollows[point.x < 0.0], point, &center);
 }
 
 /* Ears are hollow and soles flat: the blob's distance, changed by what is cut from it, with the
@@ -283,7 +77,7 @@ static double cut_blob(const fox_shape *shape, int blob, vec3 point, double dist
     double share;
     if (blob == BLOB_EAR || blob == BLOB_EAR + 1) {
         vec3 center;
-        double outside = hollow_distance(shape->hollows[blob - BLOB_EAR], point, &center);
+        double outside = hollow_distance(shape->body.hollows[blob - BLOB_EAR], point, &center);
         distance = smooth_max(distance, -outside, HOLLOW_BLEND, &share);
         if (gradient) {
             vec3 inward = v3_unit(v3_sub(center, point), v3(0, 0, -1));
@@ -306,18 +100,18 @@ static void gather(const fox_shape *shape, const uint16_t *entries, uint32_t cou
     out->count = 0;
     for (uint32_t i = 0; i < count;) {
         int cone = entries ? entries[i] : (int)i;
-        int blob = shape->cone_blobs[cone];
+        int blob = shape->body.cone_blobs[cone];
         double least = DBL_MAX;
         int closest = cone;
         do {
-            double d = cone_distance(&shape->cones[cone], point, NULL);
+            double d = cone_distance(&shape->body.cones[cone], point, NULL);
             if (d < least) {
                 least = d;
                 closest = cone;
             }
             ++i;
             cone = i < count ? (entries ? entries[i] : (int)i) : cone;
-        } while (i < count && shape->cone_blobs[cone] == blob);
+        } while (i < count && shape->body.cone_blobs[cone] == blob);
         out->blobs[out->count] = blob;
         out->distances[out->count] = cut_blob(shape, blob, point, least, NULL);
         nearest[out->count++] = closest;
@@ -332,10 +126,11 @@ static double blend(const fox_shape *shape, blob_distances *out)
     for (int i = 0; i < out->count; ++i) {
         f = out->distances[i] < f ? out->distances[i] : f;
     }
-    for (int step = 0; step < 30; ++step) {
+    out->shares[0] = 1.0;
+    for (int step = 0; out->count > 1 && step < 30; ++step) {
         double sum = -1.0, slope = 0.0;
         for (int i = 0; i < out->count; ++i) {
-            double inverse = 1.0 / shape->blends[out->blobs[i]];
+            double inverse = 1.0 / shape->body.blends[out->blobs[i]];
             double x = 1.0 - (out->distances[i] - f) * inverse;
             x = x > 0.0 ? x : 0.0;
             out->shares[i] = x * x * x;
@@ -350,26 +145,37 @@ static double blend(const fox_shape *shape, blob_distances *out)
     return f;
 }
 
-static int grid_cell(const fox_shape *shape, vec3 point)
+static const cone_lists *lists_at(const fox_shape *shape, vec3 point)
 {
-    double q[3] = { (point.x - shape->min.x) / shape->cell, (point.y - shape->min.y) / shape->cell,
-                    (point.z - shape->min.z) / shape->cell };
+    const double q[3] = { (point.x - shape->min.x) / BRICK_SIZE,
+                          (point.y - shape->min.y) / BRICK_SIZE,
+                          (point.z - shape->min.z) / BRICK_SIZE };
+    const int n = shape->brick_cells;
+    int brick_at[3], cell_at[3];
     for (int i = 0; i < 3; ++i) {
         if (!(q[i] >= 0.0 && q[i] < shape->size[i])) {
-            return -1;
+            return NULL;
         }
+        brick_at[i] = (int)q[i];
+        cell_at[i] = (int)((q[i] - brick_at[i]) * n);
     }
-    return ((int)q[2] * shape->size[1] + (int)q[1]) * shape->size[0] + (int)q[0];
+    const grid_brick *brick =
+        &shape->bricks[(brick_at[2] * shape->size[1] + brick_at[1]) * shape->size[0] + brick_at[0]];
+    if (brick->cells < 0) {
+        return &brick->lists;
+    }
+    return &shape->cells[brick->cells + (cell_at[2] * n + cell_at[1]) * n + cell_at[0]];
 }
 
-static void gather_at(const fox_shape *shape, const cone_list *lists, vec3 point,
-                      blob_distances *out, int nearest[BLOB_COUNT])
+static void gather_at(const fox_shape *shape, vec3 point, bool wide, blob_distances *out,
+                      int nearest[BLOB_COUNT])
 {
-    int cell = grid_cell(shape, point);
-    if (cell < 0) {
-        gather(shape, NULL, (uint32_t)shape->cone_count, point, out, nearest);
+    const cone_lists *lists = lists_at(shape, point);
+    if (lists) {
+        cone_list list = wide ? lists->wide : lists->near;
+        gather(shape, shape->entries + list.first, list.count, point, out, nearest);
     } else {
-        gather(shape, shape->entries + lists[cell].first, lists[cell].count, point, out, nearest);
+        gather(shape, NULL, (uint32_t)shape->body.cone_count, point, out, nearest);
     }
 }
 
@@ -377,7 +183,7 @@ double pelt_sample_shape_distance(const fox_shape *shape, vec3 point)
 {
     blob_distances blobs;
     int nearest[BLOB_COUNT];
-    gather_at(shape, shape->near, point, &blobs, nearest);
+    gather_at(shape, point, false, &blobs, nearest);
     return blend(shape, &blobs);
 }
 
@@ -385,18 +191,18 @@ double pelt_sample_shape_gradient(const fox_shape *shape, vec3 point, vec3 *grad
 {
     blob_distances blobs;
     int nearest[BLOB_COUNT];
-    gather_at(shape, shape->near, point, &blobs, nearest);
+    gather_at(shape, point, false, &blobs, nearest);
     double f = blend(shape, &blobs);
     vec3 sum = v3(0, 0, 0);
     double total = 0.0;
     for (int i = 0; i < blobs.count; ++i) {
-        double k = shape->blends[blobs.blobs[i]];
+        double k = shape->body.blends[blobs.blobs[i]];
         double x = 1.0 - (blobs.distances[i] - f) / k;
         if (x <= 0.0) {
             continue;
         }
         vec3 center;
-        double distance = cone_distance(&shape->cones[nearest[i]], point, &center);
+        double distance = cone_distance(&shape->body.cones[nearest[i]], point, &center);
         vec3 direction = v3_unit(v3_sub(point, center), v3(0, 1, 0));
         (void)cut_blob(shape, blobs.blobs[i], point, distance, &direction);
         double weight = x * x / k;
@@ -410,7 +216,7 @@ double pelt_sample_shape_gradient(const fox_shape *shape, vec3 point, vec3 *grad
 void pelt_sample_shape_blobs(const fox_shape *shape, vec3 point, blob_distances *out)
 {
     int nearest[BLOB_COUNT];
-    gather_at(shape, shape->wide, point, out, nearest);
+    gather_at(shape, point, true, out, nearest);
     (void)blend(shape, out);
 }
 
@@ -445,26 +251,34 @@ static bool append(fox_shape *shape, int cone)
     return true;
 }
 
-/* Lists the cones that can matter anywhere within radius of center. A distance changes by no more
- * than the way, so a blob matters if it can come within margin of the least upper bound, and a
- * cone of it if it can be the blob's closest. */
-static bool list_cones(fox_shape *shape, vec3 center, double radius, double margin, cone_list *list)
+/* Lists those of some cones (source NULL: of all) that can matter anywhere within radius of center.
+ * A distance changes by no more than the way, so a blob matters if it can come within margin of the
+ * least upper bound, and a cone of it if it can be the blob's closest. */
+static bool list_cones(fox_shape *shape, const cone_list *source, vec3 center, double radius,
+                       double margin, cone_list *list)
 {
+    /* A copy, because entries move when they grow. */
+    uint16_t cones[CONES_MAX];
+    uint32_t count = source ? source->count : (uint32_t)shape->body.cone_count;
+    for (uint32_t i = 0; i < count; ++i) {
+        cones[i] = source ? shape->entries[source->first + i] : (uint16_t)i;
+    }
     blob_distances all;
     int nearest[BLOB_COUNT];
-    gather(shape, NULL, (uint32_t)shape->cone_count, center, &all, nearest);
+    gather(shape, cones, count, center, &all, nearest);
     double least = DBL_MAX;
     for (int i = 0; i < all.count; ++i) {
         least = all.distances[i] < least ? all.distances[i] : least;
     }
     list->first = shape->entry_count;
-    for (int i = 0, c = 0; i < all.count; ++i) {
-        double own = shape->blends[all.blobs[i]];
+    uint32_t c = 0;
+    for (int i = 0; i < all.count; ++i) {
+        double own = shape->body.blends[all.blobs[i]];
         bool kept = all.distances[i] - radius <= least + radius + (margin > own ? margin : own);
-        double closest = cone_distance(&shape->cones[nearest[i]], center, NULL);
-        for (; c < shape->cone_count && shape->cone_blobs[c] == all.blobs[i]; ++c) {
-            if (kept && cone_distance(&shape->cones[c], center, NULL) <= closest + 2.0 * radius &&
-                !append(shape, c)) {
+        double closest = cone_distance(&shape->body.cones[nearest[i]], center, NULL);
+        for (; c < count && shape->body.cone_blobs[cones[c]] == all.blobs[i]; ++c) {
+            double distance = cone_distance(&shape->body.cones[cones[c]], center, NULL);
+            if (kept && distance <= closest + 2.0 * radius && !append(shape, cones[c])) {
                 return false;
             }
         }
@@ -473,57 +287,90 @@ static bool list_cones(fox_shape *shape, vec3 center, double radius, double marg
     return true;
 }
 
-static bool fill_grid(fox_shape *shape)
+static bool fill_lists(fox_shape *shape, const cone_lists *source, vec3 corner, double size,
+                       cone_lists *lists)
 {
-    shape->min = v3(-.48, -.06, -.68);
-    shape->max = v3(.48, 1.46, .38);
-    shape->cell = 0.04;
-    vec3 extent = v3_sub(shape->max, shape->min);
-    shape->size[0] = (int)ceil(extent.x / shape->cell);
-    shape->size[1] = (int)ceil(extent.y / shape->cell);
-    shape->size[2] = (int)ceil(extent.z / shape->cell);
-    size_t count = (size_t)shape->size[0] * (size_t)shape->size[1] * (size_t)shape->size[2];
-    shape->near = pelt_allocate(shape->host, count, sizeof(*shape->near));
-    shape->wide = pelt_allocate(shape->host, count, sizeof(*shape->wide));
-    if (!shape->near || !shape->wide) {
-        return false;
-    }
-    /* Half a cell's diagonal, and a little more for the rounding of a point to its cell. */
-    double radius = shape->cell * (sqrt(3.0) / 2.0 + 1e-6);
-    size_t i = 0;
-    for (int z = 0; z < shape->size[2]; ++z) {
-        for (int y = 0; y < shape->size[1]; ++y) {
-            for (int x = 0; x < shape->size[0]; ++x, ++i) {
-                vec3 center = v3_along(shape->min, v3(x + .5, y + .5, z + .5), shape->cell);
-                if (!list_cones(shape, center, radius, 0.0, &shape->near[i]) ||
-                    !list_cones(shape, center, radius, SHAPE_REACH, &shape->wide[i])) {
-                    return false;
-                }
-            }
+    /* Half a diagonal, and a little for the rounding of a point to its cell. */
+    double radius = size * (sqrt(3.0) / 2.0 + 1e-6);
+    vec3 center = v3_add(corner, v3(size / 2.0, size / 2.0, size / 2.0));
+    return list_cones(shape, source ? &source->near : NULL, center, radius, 0.0, &lists->near) &&
+           list_cones(shape, source ? &source->wide : NULL, center, radius, SHAPE_REACH,
+                      &lists->wide);
+}
+
+static bool cut_brick(fox_shape *shape, const grid_brick *brick, vec3 corner)
+{
+    const uint32_t n = (uint32_t)shape->brick_cells;
+    const double size = BRICK_SIZE / n;
+    for (uint32_t i = 0; i < n * n * n; ++i) {
+        vec3 step = v3(i % n, i / n % n, i / (n * n));
+        if (!fill_lists(shape, &brick->lists, v3_along(corner, step, size), size,
+                        &shape->cells[(uint32_t)brick->cells + i])) {
+            return false;
         }
     }
     return true;
 }
 
-pelt_result pelt_sample_shape_create(const pelt_host *host, fox_shape **out)
+static vec3 brick_corner(const fox_shape *shape, int i)
+{
+    int x = i % shape->size[0], y = i / shape->size[0] % shape->size[1];
+    int z = i / (shape->size[0] * shape->size[1]);
+    return v3_along(shape->min, v3(x, y, z), BRICK_SIZE);
+}
+
+static bool fill_grid(fox_shape *shape)
+{
+    shape->min = v3(-.48, -.06, -.68);
+    shape->max = v3(.48, 1.46, .38);
+    vec3 extent = v3_sub(shape->max, shape->min);
+    shape->size[0] = (int)ceil(extent.x / BRICK_SIZE);
+    shape->size[1] = (int)ceil(extent.y / BRICK_SIZE);
+    shape->size[2] = (int)ceil(extent.z / BRICK_SIZE);
+    int count = shape->size[0] * shape->size[1] * shape->size[2];
+    shape->bricks = pelt_allocate(shape->host, (size_t)count, sizeof(*shape->bricks));
+    if (!shape->bricks) {
+        return false;
+    }
+    const int cells = shape->brick_cells * shape->brick_cells * shape->brick_cells;
+    int32_t cell_count = 0;
+    for (int i = 0; i < count; ++i) {
+        grid_brick *brick = &shape->bricks[i];
+        vec3 corner = brick_corner(shape, i);
+        vec3 center = v3_along(corner, v3(.5, .5, .5), BRICK_SIZE);
+        brick->cells = -1;
+        if (!fill_lists(shape, NULL, corner, BRICK_SIZE, &brick->lists)) {
+            return false;
+        }
+        /* Farther than half its diagonal, and the surface passes by. */
+        if (fabs(pelt_sample_shape_distance(shape, center)) < BRICK_SIZE) {
+            brick->cells = cell_count;
+            cell_count += cells;
+        }
+    }
+    shape->cells = pelt_allocate(shape->host, (size_t)cell_count, sizeof(*shape->cells));
+    if (!shape->cells) {
+        return false;
+    }
+    for (int i = 0; i < count; ++i) {
+        if (shape->bricks[i].cells >= 0 &&
+            !cut_brick(shape, &shape->bricks[i], brick_corner(shape, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+pelt_result pelt_sample_shape_create(const pelt_host *host, uint32_t vertices, fox_shape **out)
 {
     *out = NULL;
     fox_shape *made = pelt_allocate(host, 1, sizeof(*made));
-    if (!made) {
-        return pelt_fail(host, PELT_ERROR_MEMORY, NULL, NULL, "no memory for the shape");
+    if (made) {
+        made->host = host;
+        made->brick_cells = vertices < FINE_VERTICES ? BRICK_CELLS : BRICK_CELLS_FINE;
+        pelt_sample_body_make(&made->body);
     }
-    made->host = host;
-    for (size_t i = 0; i < sizeof(blob_plans) / sizeof(*blob_plans); ++i) {
-        add_blob(made, &blob_plans[i], 0);
-        if (blob_plans[i].paired) {
-            add_blob(made, &blob_plans[i], 1);
-        }
-    }
-    add_scarf(made);
-    for (int side = 0; side < 2; ++side) {
-        (void)make_cones(ear_hollow, HOLLOW_KNOTS, side, made->hollows[side]);
-    }
-    if (!fill_grid(made)) {
+    if (!made || !fill_grid(made)) {
         pelt_sample_shape_destroy(made);
         return pelt_fail(host, PELT_ERROR_MEMORY, NULL, NULL, "no memory for the shape");
     }
@@ -537,8 +384,8 @@ void pelt_sample_shape_destroy(fox_shape *shape)
         return;
     }
     pelt_release(shape->host, shape->entries);
-    pelt_release(shape->host, shape->near);
-    pelt_release(shape->host, shape->wide);
+    pelt_release(shape->host, shape->bricks);
+    pelt_release(shape->host, shape->cells);
     pelt_release(shape->host, shape);
 }
 

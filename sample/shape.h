@@ -44,7 +44,8 @@ typedef struct blob_distances {
     double shares[BLOB_COUNT]; /* of the blend; their sum is 1 */
 } blob_distances;
 
-pelt_result pelt_sample_shape_create(const pelt_host *host, fox_shape **out);
+/* vertices: about how many will be asked about, which decides what is worth preparing. */
+pelt_result pelt_sample_shape_create(const pelt_host *host, uint32_t vertices, fox_shape **out);
 void pelt_sample_shape_destroy(fox_shape *shape);
 
 /* Around the whole body, with room to spare. */

@@ -320,7 +320,7 @@ static bool find_cells(polygoniser *p, double step)
 /* The number of vertices falls with the square of the step, but for the grain of the grid. */
 static bool find_step(polygoniser *p, uint32_t wanted)
 {
-    double step = 0.013, best = step, best_error = 1e9;
+    double step = sqrt(3.24 / wanted), best = step, best_error = 1e9;
     for (int attempt = 0; attempt < 8 && best_error > 0.01; ++attempt) {
         if (!find_cells(p, step)) {
             return false;
@@ -384,8 +384,8 @@ static void connect(polygoniser *p)
     }
 }
 
-/* Moves every vertex along the surface towards the middle of its neighbours, so that triangles
- * grow even, and back onto the surface. */
+/* Moves every vertex towards the middle of its neighbours, so that triangles grow even, and back
+ * onto the surface. */
 static bool relax(const polygoniser *p, vec3 *positions)
 {
     vec3 *sums = pelt_allocate(p->host, p->vertex_count, sizeof(*sums));
@@ -404,12 +404,9 @@ static bool relax(const polygoniser *p, vec3 *positions)
             }
         }
         for (uint32_t v = 0; v < p->vertex_count; ++v) {
-            vec3 shift = v3_along(v3_scale(sums[v], 1.0 / counts[v]), positions[v], -1.0);
-            vec3 gradient;
-            (void)pelt_sample_shape_gradient(p->shape, positions[v], &gradient);
-            shift = v3_reject(shift, v3_unit(gradient, v3(0, 1, 0)));
-            positions[v] = pelt_sample_shape_project(p->shape, v3_along(positions[v], shift, 0.5),
-                                                     1, 0.5 * p->step);
+            vec3 middle = v3_scale(sums[v], 1.0 / counts[v]);
+            positions[v] = pelt_sample_shape_project(p->shape, v3_mix(positions[v], middle, 0.5), 1,
+                                                     0.5 * p->step);
         }
     }
     pelt_release(p->host, sums);

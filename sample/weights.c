@@ -50,10 +50,10 @@ typedef struct junction {
 
 static const junction junctions[] = {
     { PART_NECK, .12 },      { PART_TAIL, .12 },      { PART_EAR, .11 },
-    { PART_UPPER_ARM, .17 }, { PART_UPPER_LEG, .16 }, { PART_THUMB, .05 },
+    { PART_UPPER_ARM, .15 }, { PART_UPPER_LEG, .16 }, { PART_THUMB, .05 },
 };
 #define NEAR_REACH     .03
-#define JUNCTION_REACH .1
+#define JUNCTION_REACH .085
 
 typedef struct chain_joint {
     uint32_t joint;
