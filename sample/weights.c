@@ -42,15 +42,18 @@ static const chain_plan chain_plans[] = {
     { CHAIN_LEG, PART_HIPS, 4, { PART_UPPER_LEG, PART_LOWER_LEG, PART_FOOT, PART_TOE } },
 };
 
-/* A place where a limb leaves the body. */
+/* A place where a limb leaves the body, and the two chains that share the skin around it. */
 typedef struct junction {
     fox_part part;
+    chain_id limb, trunk;
     double radius;
 } junction;
 
 static const junction junctions[] = {
-    { PART_NECK, .12 },      { PART_TAIL, .12 },      { PART_EAR, .11 },
-    { PART_UPPER_ARM, .15 }, { PART_UPPER_LEG, .16 }, { PART_THUMB, .05 },
+    { PART_NECK, CHAIN_NECK, CHAIN_TORSO, .12 },     { PART_HEAD, CHAIN_NECK, CHAIN_HEAD, .12 },
+    { PART_TAIL, CHAIN_TAIL, CHAIN_TORSO, .12 },     { PART_EAR, CHAIN_EAR, CHAIN_HEAD, .11 },
+    { PART_UPPER_ARM, CHAIN_ARM, CHAIN_TORSO, .15 }, { PART_THUMB, CHAIN_THUMB, CHAIN_ARM, .05 },
+    { PART_UPPER_LEG, CHAIN_LEG, CHAIN_TORSO, .16 },
 };
 #define NEAR_REACH     .03
 #define JUNCTION_REACH .085
@@ -277,17 +280,25 @@ static void share_along(const rig_chain *chain, vec3 point, double weight, contr
     contribute(out, before, left);
 }
 
-/* How far beyond the nearest blob others count. */
-static double blob_reach(vec3 point)
+/* How far beyond the nearest blob each chain's count. */
+static void chain_reaches(vec3 point, double reaches[CHAIN_COUNT])
 {
-    double most = 0.0;
-    for (size_t i = 0; i < sizeof(junctions) / sizeof(*junctions); ++i) {
-        vec3 center = pelt_sample_part_path(junctions[i].part, point.x < 0.0).points[0];
-        double near =
-            smooth_step(junctions[i].radius, 0.5 * junctions[i].radius, v3_distance(point, center));
-        most = near > most ? near : most;
+    for (int i = 0; i < CHAIN_COUNT; ++i) {
+        reaches[i] = NEAR_REACH;
     }
-    return NEAR_REACH + (JUNCTION_REACH - NEAR_REACH) * most;
+    for (size_t i = 0; i < sizeof(junctions) / sizeof(*junctions); ++i) {
+        const junction *j = &junctions[i];
+        for (int side = 0; side < (pelt_sample_part_paired(j->part) ? 2 : 1); ++side) {
+            vec3 center = pelt_sample_part_path(j->part, side).points[0];
+            double near = smooth_step(j->radius, 0.5 * j->radius, v3_distance(point, center));
+            double reach = NEAR_REACH + (JUNCTION_REACH - NEAR_REACH) * near;
+            const int chains[2] = { (int)j->limb + side,
+                                    (int)j->trunk + (j->trunk < CHAIN_EAR ? 0 : side) };
+            for (int k = 0; k < 2; ++k) {
+                reaches[chains[k]] = reach > reaches[chains[k]] ? reach : reaches[chains[k]];
+            }
+        }
+    }
 }
 
 /* The four largest, less what the fifth has, so that none appears or vanishes with a jump. */
@@ -342,11 +353,12 @@ fox_influences pelt_sample_weights(const fox_rigging *rigging, const fox_shape *
     for (int i = 1; i < blobs.count; ++i) {
         least = blobs.distances[i] < least ? blobs.distances[i] : least;
     }
-    double reach = blob_reach(point);
+    double reaches[CHAIN_COUNT];
+    chain_reaches(point, reaches);
     double shares[CHAIN_COUNT] = { 0 };
     for (int i = 0; i < blobs.count; ++i) {
-        double share = clamp01(1.0 - (blobs.distances[i] - least) / reach);
         int chain = blob_chain(blobs.blobs[i]);
+        double share = clamp01(1.0 - (blobs.distances[i] - least) / reaches[chain]);
         shares[chain] = share * share > shares[chain] ? share * share : shares[chain];
     }
     contributions all = { .count = 0 };
