@@ -17,6 +17,7 @@
 #define PELT_HAS_TEXCOORDS 1
 #define PELT_HAS_COLORS    2
 #define PELT_HAS_NORMALS   4
+#define PELT_IS_THIN       8 /* points and lines: no face to be lit or shadowed */
 
 /* Values of the specialisation constant alpha_mode, glTF's. */
 #define PELT_MODE_OPAQUE 0

@@ -26,22 +26,28 @@ void main()
         }
     }
 
-    // Both sides are drawn. The side is told by the triangle itself, not by its winding, and the
-    // normal turned to it. A point or line has no side.
-    geometric = dot(geometric, geometric) > 0.0 ? normalize(geometric) : to_eye;
-    if (dot(geometric, to_eye) < 0.0) {
-        geometric = -geometric;
-    }
-    vec3 normal = geometric;
-    if ((draw.flags & PELT_HAS_NORMALS) != 0u && dot(in_normal, in_normal) > 1e-8) {
-        normal = normalize(in_normal);
-        if (dot(normal, geometric) < 0.0) {
-            normal = -normal;
+    vec3 light;
+    if ((draw.flags & PELT_IS_THIN) != 0u) {
+        light = color.rgb * (SUN * 0.6 + ZENITH);
+    } else {
+        // Both sides are drawn. The side is told by the triangle itself, not by its winding, and
+        // the normal turned to it.
+        geometric = dot(geometric, geometric) > 1e-30 ? normalize(geometric) : to_eye;
+        if (dot(geometric, to_eye) < 0.0) {
+            geometric = -geometric;
         }
+        vec3 normal = geometric;
+        if ((draw.flags & PELT_HAS_NORMALS) != 0u && dot(in_normal, in_normal) > 1e-8) {
+            normal = normalize(in_normal);
+            if (dot(normal, geometric) < 0.0) {
+                normal = -normal;
+            }
+        }
+        ivec3 taps = ivec3(frame.taps.xyz);
+        light = shade(in_position, normal, geometric, color.rgb, 0.55, taps);
     }
 
-    ivec3 taps = ivec3(frame.taps.xyz);
-    vec3 lit = tone_map(shade(in_position, normal, geometric, color.rgb, 0.55, taps));
+    vec3 lit = tone_map(light);
     float alpha = alpha_mode == PELT_MODE_OPAQUE ? 1.0 : clamp(color.a, 0.0, 1.0);
     out_color = vec4(alpha_mode == PELT_MODE_BLEND ? lit * alpha : lit, alpha);
 }

@@ -140,6 +140,7 @@ pelt_result pelt_renderer_add_mesh(pelt_renderer *renderer, const pelt_primitive
                  (primitive->colors ? PELT_HAS_COLORS : 0u) |
                  (primitive->normals ? PELT_HAS_NORMALS : 0u),
     };
+    mesh->flags |= mesh->topology == PELT_CLASS_TRIANGLES ? 0u : PELT_IS_THIN;
     pelt_result result = upload(renderer, primitive, packed_vertices, mesh);
     if (result == PELT_OK) {
         *out = renderer->mesh_count++;
