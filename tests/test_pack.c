@@ -128,17 +128,18 @@ static void missing_normals_are_z(void **state)
     free_primitive(&p);
 }
 
-/* Two halves of 1/2 are packed as 2049 and 2047 over 4096: errors of 1/4096 each. The vertices are
+/* 2047/4096 has no code and becomes 1/2: errors of 1/4096 each. The vertices are
  * 8 apart, so in a pose that keeps such distances one moves by (1 + 1) / 2 x 8 / 4096. The matrices
  * move the second joint's vertices 3 x 2^12 along z from the first's. */
-static void report_and_displacement_of_a_tie(void **state)
+static void report_and_displacement_beside_a_tie(void **state)
 {
     (void)state;
     pelt_primitive p = make_primitive(2, 2, 1);
     memset(p.positions, 0, 6 * sizeof(float));
     p.positions[3] = 8.0f;
     for (size_t v = 0; v < 2; v++) {
-        p.weights[2 * v] = p.weights[2 * v + 1] = 0.5f;
+        p.weights[2 * v] = 2049 / 4096.0f;
+        p.weights[2 * v + 1] = 2047 / 4096.0f;
         p.joints[2 * v + 1] = 1;
     }
     p.weights[2] = 1.0f; /* the other vertex is rigid */
@@ -397,7 +398,7 @@ int main(void)
         cmocka_unit_test(rigid_meshes_follow_matrix_zero),
         cmocka_unit_test(streams_have_the_documented_sizes),
         cmocka_unit_test(missing_normals_are_z),
-        cmocka_unit_test(report_and_displacement_of_a_tie),
+        cmocka_unit_test(report_and_displacement_beside_a_tie),
         cmocka_unit_test(displacement_bounds_what_happens),
         cmocka_unit_test(morphs_are_added_before_packing),
         cmocka_unit_test(bad_input_is_refused_with_a_message),

@@ -7,9 +7,10 @@
 static void read_codes(const pelt_packed_mesh *mesh, uint32_t vertex, int32_t *codes)
 {
     uint32_t word = mesh->weights[vertex];
-    codes[1] = (int32_t)(word & 2047) * 16;
+    int32_t w1 = (int32_t)(word & 2047), w3 = (int32_t)(word >> 22);
+    codes[1] = (w1 == 2047 ? 2048 : w1) * 16;
     codes[2] = (int32_t)(word >> 11 & 2047) * 16;
-    codes[3] = (int32_t)(word >> 22) * 16;
+    codes[3] = (w3 == 1023 ? 1024 : w3) * 16;
     codes[0] = 65536 - codes[1] - codes[2] - codes[3];
     const uint32_t *further = mesh->weights + mesh->vertex_count;
     for (uint32_t set = 1; set < mesh->set_count; set++) {
@@ -153,7 +154,8 @@ static void random_vertices_keep_every_property(void **state)
 }
 
 /* Two weights over 4096 cannot be told apart more finely than half a step, and four that share a
- * rounding error are off by 3/4 at worst: away from the clamped ties that must hold. */
+ * rounding error are off by 3/4 at worst: away from 2047 and 1023, which have no code, that must
+ * hold. */
 static void away_from_ties_no_weight_is_off_by_more_than_three_quarters(void **state)
 {
     (void)state;
@@ -197,14 +199,14 @@ static const awkward awkward_cases[] = {
     { "one", { 1 }, { 9 }, 1, { 4096 }, 0 },
     { "one, in the last slot", { 0, 0, 0, 1 }, { 0, 0, 0, 9 }, 1, { 4096 }, 0 },
     { "one, in the second set", { 0, 0, 0, 0, 0, 1 }, { 0, 0, 0, 0, 0, 9 }, 1, { 4096 }, 0 },
-    { "one half each", { 0.5f, 0.5f }, { 3, 4 }, 1, { 2049, 2047 }, 1 },
+    { "one half each", { 0.5f, 0.5f }, { 3, 4 }, 1, { 2048, 2048 }, 0 },
     { "one third each", { THIRD, THIRD, THIRD }, { 3, 4, 5 }, 1, { 0 }, 0.67 },
     { "one quarter each",
       { .25f, .25f, .25f, .25f },
       { 3, 4, 5, 6 },
       1,
-      { 1025, 1024, 1024, 1023 },
-      1 },
+      { 1024, 1024, 1024, 1024 },
+      0 },
     { "one fifth each", { .2f, .2f, .2f, .2f, .2f }, { 3, 4, 5, 6, 7 }, 2, { 0 }, 0.82 },
     { "one eighth each",
       { .125f, .125f, .125f, .125f, .125f, .125f, .125f, .125f },
@@ -214,7 +216,7 @@ static const awkward awkward_cases[] = {
       0 },
     /* 254/255 and 1/255: 16.06 of 4096 */
     { "integers", { 254 / 255.0f, 1 / 255.0f }, { 3, 4 }, 1, { 4080, 16 }, 0.07 },
-    { "sum 254/255", { 127 / 255.0f, 127 / 255.0f }, { 3, 4 }, 1, { 2049, 2047 }, 1 },
+    { "sum 254/255", { 127 / 255.0f, 127 / 255.0f }, { 3, 4 }, 1, { 2048, 2048 }, 0 },
     { "just below one", { 0x1.fffffep-1f, 0x1p-24f }, { 3, 300 }, 1, { 4096 }, 0.001 },
     { "denormal and one", { 1e-40f, 1.0f }, { 300, 3 }, 1, { 4096 }, 1e-30 },
     { "denormals alone", { 1e-40f, 3e-40f }, { 3, 4 }, 1, { 3072, 1024 }, 0.01 },
@@ -229,8 +231,27 @@ static const awkward awkward_cases[] = {
       { 4096 },
       0 },
     { "rising", { .0625f, .125f, .3125f, .5f }, { 3, 4, 5, 6 }, 1, { 2048, 1280, 512, 256 }, 0 },
-    /* 2048.5 and 2047.5 of 4096: rounds up to what does not fit */
-    { "rounds to one half", { 4097 / 8192.0f, 4095 / 8192.0f }, { 3, 4 }, 1, { 2049, 2047 }, 0.5 },
+    /* Next to a half and to a quarter: 2047 and 1023 have no codes. */
+    { "rounds to one half", { 4097 / 8192.0f, 4095 / 8192.0f }, { 3, 4 }, 1, { 2048, 2048 }, 0.5 },
+    { "one less than one half", { 2049 / 4096.0f, 2047 / 4096.0f }, { 3, 4 }, 1, { 0 }, 1 },
+    { "two less than one half",
+      { 2050 / 4096.0f, 2046 / 4096.0f },
+      { 3, 4 },
+      1,
+      { 2050, 2046 },
+      0 },
+    { "one less than a quarter",
+      { 1025 / 4096.0f, 1024 / 4096.0f, 1024 / 4096.0f, 1023 / 4096.0f },
+      { 3, 4, 5, 6 },
+      1,
+      { 0 },
+      1 },
+    { "two less than a quarter",
+      { 1026 / 4096.0f, 1024 / 4096.0f, 1024 / 4096.0f, 1022 / 4096.0f },
+      { 3, 4, 5, 6 },
+      1,
+      { 1026, 1024, 1024, 1022 },
+      0 },
 };
 
 static void awkward_weights_have_known_codes(void **state)

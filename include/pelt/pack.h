@@ -4,7 +4,8 @@
  *   vertices  16      position x y z (float), normal (direction)
  *   tangents  4       direction, handedness in the top two bits; absent where there are none
  *   weights   4       influences sorted by falling weight, the largest implied:
- *                     w1 (11 bits, lowest), w2 (11 bits), w3 (10 bits), all over 4096
+ *                     w1 (11 bits, lowest), w2 (11 bits), w3 (10 bits), all over 4096; the
+ *                     top codes of w1 and w3, 2047 and 1023, stand for 1/2 and 1/4
  *   joints    4 or 8  four 8-bit, or four 16-bit joint indices, lowest first: joint of the implied
  *                     weight, of w1, w2, w3; 8-bit when every index with a weight is < 256
  *
@@ -12,8 +13,9 @@
  * before (set-major): weights 8 bytes (four 16-bit over 65536), joints as above. Every weight is a
  * multiple of 2^-16, so the sum of all is exactly 1 in float arithmetic; an unused influence
  * is exactly 0 and repeats the joint of the implied one. No weight is negative, a single influence
- * is exact, and none is off by more than 1/4096 (1.04/4096 in meshes of several sets), by 3/4 of
- * that away from ties at 1/2 and 1/4; those of further sets by less than 1/65536.
+ * is exact, 1/2 : 1/2 and four times 1/4 are, and none is off by more than 3/4 of 1/4096 (by 1
+ * where w1 or w3 lies right below the value of its top code; in meshes of several sets by 1/32
+ * more); those of further sets by less than 1/65536.
  *
  * A direction is A2B10G10R10: component = (code - 512) / 511, code = round(511 c) + 512, so 0 and
  * +-1 are exact. As a vertex attribute read it as VK_FORMAT_A2B10G10R10_UNORM_PACK32 (which

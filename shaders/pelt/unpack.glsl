@@ -12,11 +12,20 @@ vec4 pelt_fractions(uvec4 codes, uint digits)
     return uintBitsToFloat(0x3f800000u | (codes << (23u - digits))) - 1.0;
 }
 
+/* The value of a field of so many bits whose top code stands for one more: 1/2 and 1/4 are that much
+ * above what the fields of w1 and w3 hold. */
+uint pelt_topped(uint code, int bits)
+{
+    return code + ((code + 1u) >> bits);
+}
+
 /* The first set. Its first weight is implied and given as 0: it is 1 minus all others of all sets,
  * exactly, in any order. */
 vec4 pelt_first_weights(uint word)
 {
-    return pelt_fractions(uvec4(0u, word & 0x7ffu, (word >> 11) & 0x7ffu, word >> 22), 12u);
+    return pelt_fractions(uvec4(0u, pelt_topped(word & 0x7ffu, 11), (word >> 11) & 0x7ffu,
+                                pelt_topped(word >> 22, 10)),
+                          12u);
 }
 
 vec4 pelt_further_weights(uvec2 words)

@@ -24,9 +24,9 @@ static inline uint32_t float_to_bits(float value)
 enum {
     FIRST_DIGITS = 12,   /* weights of the first set are multiples of 2^-12 ... */
     FURTHER_DIGITS = 16, /* ... those of further sets, and so the implied one, of 2^-16 */
-    W1_MAX = 2047,
-    W2_MAX = 2047,
-    W3_MAX = 1023
+    W1_TOP = 2048, /* 1/2 and 1/4, the ties that characters are full of, are one more than their
+                    * fields hold: the top code stands for them, and 2047 and 1023 have none */
+    W3_TOP = 1024
 };
 
 /* code / 2^digits for code < 2^digits: the code is the top of the mantissa of 1 + code / 2^digits.
@@ -36,9 +36,16 @@ static inline float decode_fraction(uint32_t code, uint32_t digits)
     return float_from_bits(0x3f800000u | (code << (23 - digits))) - 1.0f;
 }
 
+/* Values over 4096: w1 <= 2048 and not 2047, w2 < 2048, w3 <= 1024 and not 1023. */
 static inline uint32_t encode_first_weights(uint32_t w1, uint32_t w2, uint32_t w3)
 {
-    return w1 | (w2 << 11) | (w3 << 22);
+    return (w1 - (w1 >> 11)) | (w2 << 11) | ((w3 - (w3 >> 10)) << 22);
+}
+
+/* The value of a field of so many bits whose top code stands for one more. */
+static inline uint32_t topped(uint32_t code, uint32_t bits)
+{
+    return code + ((code + 1) >> bits);
 }
 
 /* Where a set's weights (set > 0) and joints of a vertex begin. */
@@ -62,9 +69,9 @@ static inline void decode_weights(const pelt_packed_mesh *mesh, uint32_t set, ui
     if (set == 0) {
         uint32_t word = mesh->weights[vertex];
         weights[0] = 0.0f;
-        weights[1] = decode_fraction(word & 0x7ff, FIRST_DIGITS);
+        weights[1] = decode_fraction(topped(word & 0x7ff, 11), FIRST_DIGITS);
         weights[2] = decode_fraction((word >> 11) & 0x7ff, FIRST_DIGITS);
-        weights[3] = decode_fraction(word >> 22, FIRST_DIGITS);
+        weights[3] = decode_fraction(topped(word >> 22, 10), FIRST_DIGITS);
     } else {
         const uint32_t *words = mesh->weights + further_weights_at(mesh->vertex_count, set, vertex);
         weights[0] = decode_fraction(words[0] & 0xffff, FURTHER_DIGITS);

@@ -112,63 +112,69 @@ static uint32_t round_further(const pelt_influence *list, uint32_t count, uint32
     return before;
 }
 
-/* In units of 2^-12, with x_i the weight, c_i its code and e_i = c_i - x_i: the implied weight is
- * off by -E, E = e_1 + e_2 + e_3 + (that of further sets, |.| <= 1/32). Each c_i is first the
- * nearest code, then one of them is moved by one the other way if that makes the worst error
- * smaller. Without a clamped code nothing is off by more than 3/4 (+ 1/32): for E > 0 the largest
- * e_i is >= E/3, so the worse of keeping (E) and moving (1 - e_i) can be had for
- * min(E, 1 - E/3) <= 3/4; E < 0 likewise.
+/* The values with a code next to x, in units of 2^-12: the same one twice if x has a code. top:
+ * what the field's largest code stands for, one above which the value just below it has no code. */
+static void find_neighbours(double x, uint32_t top, uint32_t values[2])
+{
+    uint32_t floor = (uint32_t)x < top ? (uint32_t)x : top;
+    values[0] = floor == top - 1 ? top - 2 : floor;
+    if (values[0] == top || values[0] == x) {
+        values[1] = values[0];
+    } else {
+        values[1] = values[0] == top - 2 ? top : values[0] + 1;
+    }
+}
+
+/* In units of 2^-12, with x_i the weight, c_i what its code stands for and e_i = c_i - x_i, the
+ * implied weight is off by -E, E = e_1 + e_2 + e_3 + (that of further sets, |.| <= 1/32). Of the at
+ * most eight ways to take each c_i below or above x_i, the one whose worst error is smallest.
  *
- * A code is clamped only where the layout is one short. x_1 = 2048 - t, 0 <= t <= 1/2: then
- * x_0 >= x_1 leaves x_2 + x_3 + ... <= 2t. e_1 = t - 1; let r = -(e_2 + e_3) <= 2t. Kept:
- * -E = 1 - t + r, at most 1 if r <= t. Moved, if r > t: 1 - r/2 < 1 and -E = r - t <= 1/2.
- * x_3 = 1024 - t: x_0 + x_1 + x_2 <= 3072 + t, so x_1 + x_2 <= 2048 + 2t/3; c_1 = c_2 = 1024 or
- * above, -E <= 1 - t + 2t/3 <= 1. So no influence is off by more than 1 x 2^-12 (33/32 with further
- * sets), and by that much only at ties. Every move makes the worst error smaller, so moves end.
+ * How small that is. Take each nearest value first. If the largest |E| then is too much, move the
+ * code whose error has E's sign and is largest, at least |E|/3, the other way: the worse of the two
+ * can be had for min(|E|, 1 - |E|/3) <= 3/4. That is without the values that have no code.
+ * x_1 = 2047 + s, |s| < 1: from x_0 >= x_1, x_2 + x_3 + ... <= 2 - 2s. For s >= 0 take 2048,
+ * e_1 = 1 - s, the others nearest: E lies in [-s, 2 - s]. If it is above 1, e_2 or e_3 is positive;
+ * the larger taken below instead is off by less than 1 and leaves E in (0, 1 - s]. For s < 0 take
+ * 2046, the same with the signs changed. x_3 = 1023 + s likewise, e_1 and e_2 being free. So no
+ * influence is off by more than 1 x 2^-12 there, 3/4 elsewhere (each 1/32 more with further sets).
  *
- * Nor does the implied weight, x_0 - E, become negative, however many influences there are: where a
- * c_i is 1, its x_i = 1 - e_i is less than E if x_0 is, so that it moves; where it is more,
- * x_0 >= 3/2; and where all are 0, E is that of the further sets, which are at most 1 together.
- */
+ * The implied weight x_0 - E is never negative, however many influences there are: ways that would
+ * make it so are not taken, and taking all below is not one of them, for then E is at most that of
+ * the further sets, half a unit of 2^-16, and x_0 >= 1/65536. */
 void pelt_round_influences(const pelt_influence *list, uint32_t count, uint32_t *codes)
 {
-    static const uint32_t limits[4] = { 0, W1_MAX, W2_MAX, W3_MAX };
     enum { UNIT = 1 << (FURTHER_DIGITS - FIRST_DIGITS), ONE = 1 << FURTHER_DIGITS };
+    static const uint32_t tops[4] = { 0, W1_TOP, W1_TOP, W3_TOP };
 
-    double exact, errors[4] = { 0 };
+    double exact;
     uint32_t further = round_further(list, count, codes, &exact);
-    uint32_t first[4] = { 0 }, used = count < 4 ? count : 4;
-    double error = (further - exact) / UNIT;
-    for (uint32_t i = 1; i < used; i++) {
-        double x = list[i].weight * (1 << FIRST_DIGITS);
-        uint32_t nearest = (uint32_t)(x + 0.5);
-        first[i] = nearest < limits[i] ? nearest : limits[i];
-        errors[i] = first[i] - x;
-        error += errors[i];
+    uint32_t values[4][2] = { 0 }, ways = 1u << ((count < 4 ? count : 4) - 1);
+    double x[4] = { 0 };
+    for (uint32_t i = 1; i < 4 && i < count; i++) {
+        x[i] = list[i].weight * (1 << FIRST_DIGITS);
+        find_neighbours(x[i], tops[i], values[i]);
     }
 
-    /* Among equal errors the first goes up and the last goes down, which keeps codes sorted. */
-    for (;;) {
-        bool down = error > 0.0;
-        uint32_t best = 0;
-        for (uint32_t i = 1; i < used; i++) {
-            if (down ? first[i] > 0 && (!best || errors[i] >= errors[best])
-                     : first[i] < limits[i] && (!best || errors[i] < errors[best])) {
-                best = i;
-            }
+    uint32_t best = 0;
+    double best_error = INFINITY;
+    for (uint32_t way = 0; way < ways; way++) {
+        /* Bit i - 1: the value above x_i. The first of equal ways raises the larger weights. */
+        uint32_t c1 = values[1][way & 1], c2 = values[2][way >> 1 & 1], c3 = values[3][way >> 2];
+        if (UNIT * (c1 + c2 + c3) + further > ONE) {
+            continue;
         }
-        int32_t step = down ? -1 : 1;
-        if (!best || !(1.0 + step * errors[best] < fabs(error))) {
-            break;
+        double e1 = c1 - x[1], e2 = c2 - x[2], e3 = c3 - x[3];
+        double implied = fabs(e1 + e2 + e3 + (further - exact) / UNIT);
+        double error = fmax(fmax(fabs(e1), fabs(e2)), fmax(fabs(e3), implied));
+        if (error < best_error) {
+            best_error = error;
+            best = way;
         }
-        first[best] += (uint32_t)step;
-        errors[best] += step;
-        error += step;
     }
 
     codes[0] = ONE - further;
-    for (uint32_t i = 1; i < used; i++) {
-        codes[i] = first[i] * UNIT;
+    for (uint32_t i = 1; i < 4 && i < count; i++) {
+        codes[i] = UNIT * values[i][best >> (i - 1) & 1];
         codes[0] -= codes[i];
     }
 }
