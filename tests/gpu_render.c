@@ -85,15 +85,15 @@ static uint32_t add_mesh(stage *s, pelt_topology topology, uint32_t vertex_count
 {
     static float normals[24][3]; /* only that there are any is looked at */
     assert_true(vertex_count <= 24);
-    const pelt_primitive primitive = {
+    pelt_primitive primitive = {
         .topology = topology,
         .vertex_count = vertex_count,
         .normals = normals[0],
-        .texcoords = texcoords,
         .index_count = index_count,
-        .indices = indices,
         .material = -1,
     };
+    primitive.texcoords = texcoords;
+    primitive.indices = indices;
     uint32_t number;
     assert_int_equal(pelt_renderer_add_mesh(s->renderer, &primitive, packed_vertices, &number),
                      PELT_OK);
@@ -179,7 +179,8 @@ static void add_picture(stage *s, uint32_t width, uint32_t height, uint8_t *rgba
                         pelt_alpha_mode mode)
 {
     uint32_t image, material;
-    const pelt_pixels pixels = { .width = width, .height = height, .rgba = rgba };
+    pelt_pixels pixels = { .width = width, .height = height };
+    pixels.rgba = rgba;
     assert_int_equal(pelt_renderer_add_pixels(s->renderer, &pixels, &image), PELT_OK);
     const pelt_material textured = {
         .base_color = { 1.0f, 1.0f, 1.0f, 1.0f },
