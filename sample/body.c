@@ -1,6 +1,9 @@
 #include "sample/body.h"
 
-enum { KNOTS_MAX = 8 };
+enum { KNOTS_MAX = 8, HOLLOW_KNOTS = 4 };
+
+/* The longest piece of a curve that is one cone. */
+#define PIECE .02
 
 /* A sphere of a blob's centre line. */
 typedef struct knot {
@@ -151,8 +154,10 @@ static knot mirror_knot(knot k, int side)
 static int make_cones(const knot *knots, int count, int side, round_cone *cones)
 {
     int n = 0;
-    int pieces = count == 2 ? 1 : SPAN_CONES;
     for (int span = 0; span + 1 < count; ++span) {
+        const knot *from = &knots[span], *to = &knots[span + 1];
+        double length = v3_length(v3(to->x - from->x, to->y - from->y, to->z - from->z));
+        int pieces = count == 2 ? 1 : (int)ceil(length / PIECE);
         for (int i = 0; i < pieces; ++i) {
             knot a = spline_knot(knots, count, span, (double)i / pieces);
             knot b = spline_knot(knots, count, span, (i + 1.0) / pieces);
@@ -199,6 +204,6 @@ void pelt_sample_body_make(fox_body *out)
     }
     add_scarf(out);
     for (int side = 0; side < 2; ++side) {
-        (void)make_cones(ear_hollow, HOLLOW_KNOTS, side, out->hollows[side]);
+        out->hollow_cones = make_cones(ear_hollow, HOLLOW_KNOTS, side, out->hollows[side]);
     }
 }

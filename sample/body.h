@@ -4,12 +4,7 @@
 
 #include "sample/shape.h"
 
-enum {
-    CONES_MAX = 400,
-    SPAN_CONES = 4, /* between two knots of a centre line */
-    HOLLOW_KNOTS = 4,
-    HOLLOW_CONES = (HOLLOW_KNOTS - 1) * SPAN_CONES
-};
+enum { CONES_MAX = 400, HOLLOW_CONES_MAX = 32 };
 
 /* The hull of two spheres. */
 typedef struct round_cone {
@@ -22,9 +17,10 @@ typedef struct round_cone {
 typedef struct fox_body {
     int cone_count;
     round_cone cones[CONES_MAX];
-    uint16_t cone_blobs[CONES_MAX];      /* cones of one blob lie behind each other */
-    double blends[BLOB_COUNT];           /* k of each blob */
-    round_cone hollows[2][HOLLOW_CONES]; /* taken out of the ears to make them cups */
+    uint16_t cone_blobs[CONES_MAX]; /* cones of one blob lie behind each other */
+    double blends[BLOB_COUNT];      /* k of each blob */
+    int hollow_cones;
+    round_cone hollows[2][HOLLOW_CONES_MAX]; /* taken out of the ears to make them cups */
 } fox_body;
 
 void pelt_sample_body_make(fox_body *out);

@@ -48,13 +48,13 @@ static double smooth_max(double a, double b, double k, double *share_b)
     return (a > b ? a : b) + 0.25 * h * h * k;
 }
 
-static double hollow_distance(const round_cone *carve, vec3 point, vec3 *center)
+static double hollow_distance(const fox_body *body, int side, vec3 point, vec3 *center)
 {
     double least = DBL_MAX;
     *center = point;
-    for (int i = 0; i < HOLLOW_CONES; ++i) {
+    for (int i = 0; i < body->hollow_cones; ++i) {
         vec3 c;
-        double d = cone_distance(&carve[i], point, &c);
+        double d = cone_distance(&body->hollows[side][i], point, &c);
         if (d < least) {
             least = d;
             *center = c;
@@ -66,7 +66,7 @@ static double hollow_distance(const round_cone *carve, vec3 point, vec3 *center)
 double pelt_sample_shape_cup(const fox_shape *shape, vec3 point)
 {
     vec3 center;
-    return hollow_distance(shape->body.hollows[point.x < 0.0], point, &center);
+    return hollow_distance(&shape->body, point.x < 0.0, point, &center);
 }
 
 /* Ears are hollow and soles flat: the blob's distance, changed by what is cut from it, with the
@@ -77,7 +77,7 @@ static double cut_blob(const fox_shape *shape, int blob, vec3 point, double dist
     double share;
     if (blob == BLOB_EAR || blob == BLOB_EAR + 1) {
         vec3 center;
-        double outside = hollow_distance(shape->body.hollows[blob - BLOB_EAR], point, &center);
+        double outside = hollow_distance(&shape->body, blob - BLOB_EAR, point, &center);
         distance = smooth_max(distance, -outside, HOLLOW_BLEND, &share);
         if (gradient) {
             vec3 inward = v3_unit(v3_sub(center, point), v3(0, 0, -1));
