@@ -25,9 +25,17 @@ static quat parent_bind(const fox_skeleton *skeleton, uint32_t joint)
     return parent < 0 ? q_identity() : skeleton->joints[parent].bind;
 }
 
+/* glTF allows no component beyond 1, which rounding alone would pass. */
+static double within_one(double x)
+{
+    return x > 1.0 ? 1.0 : x < -1.0 ? -1.0 : x;
+}
+
 quat pelt_sample_bind_rotation(const fox_skeleton *skeleton, uint32_t joint)
 {
-    return q_multiply(q_conjugate(parent_bind(skeleton, joint)), skeleton->joints[joint].bind);
+    quat q = q_multiply(q_conjugate(parent_bind(skeleton, joint)), skeleton->joints[joint].bind);
+    q = q_unit(q);
+    return (quat){ within_one(q.x), within_one(q.y), within_one(q.z), within_one(q.w) };
 }
 
 vec3 pelt_sample_bind_translation(const fox_skeleton *skeleton, uint32_t joint)

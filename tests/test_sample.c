@@ -336,7 +336,11 @@ static void check_joints(uint32_t wanted)
     /* One root that is no joint, hips under it, everything else under a joint. */
     assert_int_equal(model->nodes[0].parent, -1);
     for (uint32_t j = 0; j < wanted; ++j) {
-        int32_t parent = model->nodes[skin->joints[j]].parent;
+        const pelt_node *node = &model->nodes[skin->joints[j]];
+        int32_t parent = node->parent;
+        for (int i = 0; i < 4; ++i) {
+            assert_true(fabs(node->rotation[i]) <= 1.0);
+        }
         assert_true(j == 0 ? parent == 0 : parent >= 1 && (uint32_t)parent < skin->joints[j]);
     }
     assert_string_equal(model->nodes[skin->joints[0]].name, "hips");
