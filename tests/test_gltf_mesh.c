@@ -152,6 +152,40 @@ static void test_second_set(void **state)
     pelt_model_destroy(model);
 }
 
+/* Sets of different types: bytes, floats, bytes. Their sum is judged as that of floats. */
+static void test_mixed_sets(void **state)
+{
+    (void)state;
+    report r;
+    static const uint8_t joints[16] = { 0 },
+                         bytes[] = { 51, 0, 0, 0, 51, 0, 0, 0, 51, 0, 0, 0, 51, 0, 0, 0 };
+    static const float floats[] = { 0.3f, 0.3f, 0, 0, 0.3f, 0.3f, 0, 0,
+                                    0.3f, 0.3f, 0, 0, 0.3f, 0.3f, 0, 0 };
+    strip s = make_strip();
+    (void)add_accessor(&s, joints, sizeof(joints), 5121, "VEC4", 4, "");
+    (void)add_accessor(&s, bytes, sizeof(bytes), 5121, "VEC4", 4, ",\"normalized\":true");
+    (void)add_accessor(&s, floats, sizeof(floats), 5126, "VEC4", 4, "");
+    edit(&s, "\"JOINTS_0\":2,\"WEIGHTS_0\":3",
+         "\"JOINTS_0\":12,\"WEIGHTS_0\":13,\"JOINTS_1\":12,\"WEIGHTS_1\":14,"
+         "\"JOINTS_2\":12,\"WEIGHTS_2\":13");
+    pelt_model *model = read_good(&s, &r);
+    assert_int_equal(r.warnings, 0);
+    assert_int_equal(first_primitive(model)->influence_count, 12);
+    assert_floats(first_primitive(model)->weights, 0.2f, 0, 0, 0, 0.3f, 0.3f, 0, 0, 0.2f, 0, 0, 0);
+    pelt_model_destroy(model);
+}
+
+/* A 2 x 2 matrix has four numbers, but its columns lie apart: it is no vector of four. */
+static void test_matrix_as_vector(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[32] = { 0 };
+    strip s = make_strip();
+    (void)add_accessor(&s, bytes, sizeof(bytes), 5121, "MAT2", 4, "");
+    check_fault(&s, &(fault){ "\"JOINTS_0\":2", "\"JOINTS_0\":12", 0, 0, 0, PELT_ERROR_FILE,
+                              ATTRIBUTES "/JOINTS_0", "matrices of 4 unsigned bytes" });
+}
+
 /* A mesh under two skins: no vertex may name a joint that the smaller one lacks. */
 static void test_smaller_skin(void **state)
 {
@@ -562,6 +596,8 @@ int main(void)
         cmocka_unit_test(test_float_sums),
         cmocka_unit_test(test_no_weight_at_all),
         cmocka_unit_test(test_second_set),
+        cmocka_unit_test(test_mixed_sets),
+        cmocka_unit_test(test_matrix_as_vector),
         cmocka_unit_test(test_smaller_skin),
         cmocka_unit_test(test_unskinned_primitive_under_skin),
         cmocka_unit_test(test_directions),

@@ -209,6 +209,7 @@ static bool read_accessor(pelt_gltf_reader *reader, pelt_gltf_place at, const js
         !pelt_gltf_get_object(reader, at, object, "sparse", &sparse)) {
         return false;
     }
+    accessor->is_matrix = accessor->width > rows && rows > 1;
     size_t size = element_size(accessor, rows), stride = stride_of(reader, accessor, size);
     if (accessor->view >= 0) {
         const pelt_gltf_view *view = &reader->views[accessor->view];
@@ -264,7 +265,8 @@ bool pelt_gltf_expect(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t ind
                       unsigned formats)
 {
     const pelt_gltf_accessor *accessor = &reader->accessors[index];
-    if (accessor->width != width || !(accessor->format & formats)) {
+    if (accessor->width != width || !(accessor->format & formats) ||
+        accessor->is_matrix != (width == 16)) {
         char allowed[256] = "";
         for (unsigned bit = 0; bit < 10; bit++) {
             if (formats >> bit & 1) {
@@ -274,9 +276,9 @@ bool pelt_gltf_expect(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t ind
             }
         }
         return pelt_gltf_fail(reader, PELT_ERROR_FILE, at,
-                              "/accessors/%u has elements of %u %s; allowed here are %u of: %s",
-                              index, accessor->width, format_name(accessor->format), width,
-                              allowed);
+                              "/accessors/%u has %s of %u %s; allowed here are %u of: %s", index,
+                              accessor->is_matrix ? "matrices" : "elements", accessor->width,
+                              format_name(accessor->format), width, allowed);
     }
     return true;
 }
@@ -428,21 +430,24 @@ bool pelt_gltf_unpack_u32(pelt_gltf_reader *reader, uint32_t accessor, uint32_t 
 }
 
 bool pelt_gltf_check_floats(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t index,
-                            const float *values)
+                            const float *values, size_t stride)
 {
     const pelt_gltf_accessor *accessor = &reader->accessors[index];
     if (accessor->format != PELT_GLTF_FLOAT) {
         return true;
     }
-    size_t total = (size_t)accessor->count * accessor->width;
-    for (size_t i = 0; i < total; i++) {
-        if (!(fabsf(values[i]) <= (float)PELT_MAGNITUDE_MAX)) {
-            bool finite = isfinite(values[i]);
+    for (size_t i = 0; i < accessor->count; i++, values += stride) {
+        uint32_t k = 0;
+        while (k < accessor->width && fabsf(values[k]) <= (float)PELT_MAGNITUDE_MAX) {
+            k++;
+        }
+        if (k < accessor->width) {
+            bool finite = isfinite(values[k]);
             return pelt_gltf_fail(reader, finite ? PELT_ERROR_RANGE : PELT_ERROR_FILE,
                                   pelt_gltf_at("/accessors/%u", index),
-                                  "component %zu of element %zu is %g, %s (used by %s)",
-                                  i % accessor->width, i / accessor->width, (double)values[i],
-                                  finite ? "beyond 1e18" : "not a finite number", at.text);
+                                  "component %u of element %zu is %g, %s (used by %s)", k, i,
+                                  (double)values[k], finite ? "beyond 1e18" : "not a finite number",
+                                  at.text);
         }
     }
     return true;
@@ -453,7 +458,7 @@ float *pelt_gltf_read_floats(pelt_gltf_reader *reader, pelt_gltf_place at, uint3
     const pelt_gltf_accessor *accessor = &reader->accessors[index];
     float *values = pelt_gltf_keep(reader, at, accessor->count, accessor->width * sizeof(float));
     return values && pelt_gltf_unpack_floats(reader, index, values, accessor->width) &&
-                   pelt_gltf_check_floats(reader, at, index, values)
+                   pelt_gltf_check_floats(reader, at, index, values, accessor->width)
                ? values
                : NULL;
 }

@@ -69,8 +69,8 @@ bool pelt_gltf_check_budget(pelt_gltf_reader *reader, pelt_gltf_place at, size_t
     if (!pelt_multiply(count, size, &bytes) || !pelt_add(bytes, reader->allocated_size, &total) ||
         total > budget) {
         return pelt_gltf_fail(reader, PELT_ERROR_RANGE, at,
-                              "%zu elements of %zu bytes are more than a file of %zu bytes may "
-                              "grow to (%zu bytes)",
+                              "%zu elements of %zu bytes: a file of %zu bytes may not grow to more "
+                              "than %zu in memory",
                               count, size, reader->input_size, budget);
     }
     return true;

@@ -3,7 +3,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 enum {
     SIGNED_NORM = PELT_GLTF_I8_NORM | PELT_GLTF_I16_NORM,
@@ -209,23 +208,26 @@ static bool read_colors(pelt_gltf_reader *reader, pelt_gltf_place at, const json
                              &accessor)) {
         return false;
     }
-    uint32_t width = accessor >= 0 && reader->accessors[accessor].width == 3 ? 3 : 4;
-    if (!read_floats(reader, at, attributes, "COLOR_0", width, PELT_GLTF_FLOAT | UNSIGNED_NORM,
-                     primitive->vertex_count, &primitive->colors, &accessor)) {
-        return false;
-    }
-    if (accessor < 0 || width == 4) {
+    if (accessor < 0) {
         return true;
     }
-    float *rgb = primitive->colors;
-    primitive->colors = pelt_gltf_keep(reader, pelt_gltf_in(at, "COLOR_0"), primitive->vertex_count,
-                                       4 * sizeof(float));
-    for (size_t i = 0; primitive->colors && i < primitive->vertex_count; i++) {
-        memcpy(primitive->colors + 4 * i, rgb + 3 * i, 3 * sizeof(float));
+    uint32_t width = reader->accessors[accessor].width == 3 ? 3 : 4;
+    if (!pelt_gltf_get_attribute(reader, at, attributes, "COLOR_0", width,
+                                 PELT_GLTF_FLOAT | UNSIGNED_NORM, primitive->vertex_count,
+                                 &accessor)) {
+        return false;
+    }
+    at = pelt_gltf_in(at, "COLOR_0");
+    primitive->colors = pelt_gltf_keep(reader, at, primitive->vertex_count, 4 * sizeof(float));
+    if (!primitive->colors ||
+        !pelt_gltf_unpack_floats(reader, (uint32_t)accessor, primitive->colors, 4) ||
+        !pelt_gltf_check_floats(reader, at, (uint32_t)accessor, primitive->colors, 4)) {
+        return false;
+    }
+    for (size_t i = 0; width == 3 && i < primitive->vertex_count; i++) {
         primitive->colors[4 * i + 3] = 1;
     }
-    pelt_model_release(reader->model, rgb);
-    return primitive->colors != NULL;
+    return true;
 }
 
 bool pelt_gltf_read_attributes(pelt_gltf_reader *reader, pelt_gltf_place at,

@@ -8,6 +8,13 @@
 /* What a sum of float weights may be off by for each weight that is not zero: glTF's allowance. */
 static const double sum_tolerance = 2e-7;
 
+/* JOINTS_n or WEIGHTS_n of the set that a slot belongs to, and its accessor, which is checked. */
+static unsigned name_set(const json_t *attributes, const char *prefix, uint32_t slot, char name[24])
+{
+    (void)snprintf(name, 24, "%s%u", prefix, slot / 4);
+    return (unsigned)json_number_value(json_object_get(attributes, name));
+}
+
 static uint32_t count_sets(const json_t *attributes, const char *prefix)
 {
     const char *key;
@@ -53,7 +60,7 @@ static bool unpack_sets(pelt_gltf_reader *reader, pelt_gltf_place at, const json
 {
     uint32_t slots = primitive->influence_count;
     pelt_gltf_format first = PELT_GLTF_FLOAT;
-    *scale = 0;
+    bool mixed = false;
     for (uint32_t n = 0; n < slots / 4; n++) {
         char name[24];
         int32_t joints, weights;
@@ -74,15 +81,13 @@ static bool unpack_sets(pelt_gltf_reader *reader, pelt_gltf_place at, const json
         }
         pelt_gltf_format format = reader->accessors[weights].format;
         first = n == 0 ? format : first;
-        *scale = format != first                ? 0
-                 : format == PELT_GLTF_U8_NORM  ? 255
-                 : format == PELT_GLTF_U16_NORM ? 65535
-                                                : 0;
+        mixed |= format != first;
     }
+    *scale = mixed ? 0 : first == PELT_GLTF_U8_NORM ? 255 : first == PELT_GLTF_U16_NORM ? 65535 : 0;
     return true;
 }
 
-static bool check_weights(pelt_gltf_reader *reader, pelt_gltf_place at,
+static bool check_weights(pelt_gltf_reader *reader, pelt_gltf_place at, const json_t *attributes,
                           const pelt_primitive *primitive)
 {
     uint32_t slots = primitive->influence_count, bad = 0;
@@ -100,14 +105,13 @@ static bool check_weights(pelt_gltf_reader *reader, pelt_gltf_place at,
     if (bad == 0) {
         return true;
     }
-    uint32_t set = (uint32_t)(first % slots / 4);
     char name[24];
-    (void)snprintf(name, sizeof(name), "WEIGHTS_%u", set);
+    unsigned accessor = name_set(attributes, "WEIGHTS_", (uint32_t)(first % slots), name);
     return pelt_gltf_fail(reader, PELT_ERROR_FILE, pelt_gltf_in(at, name),
                           "vertex %zu has the weight %g, which is not a finite number >= 0; %u of "
-                          "%u vertices are like that",
+                          "%u vertices are like that (/accessors/%u)",
                           first / slots, (double)primitive->weights[first], bad,
-                          primitive->vertex_count);
+                          primitive->vertex_count, accessor);
 }
 
 /* What was done to the weights of a primitive, to be told once. */
@@ -166,8 +170,8 @@ static void repair_weights(pelt_gltf_reader *reader, pelt_gltf_place at, pelt_pr
 }
 
 /* Slots without weight name joint 0; all others a joint that every skin of the mesh has. */
-static bool check_joints(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t mesh,
-                         pelt_primitive *primitive)
+static bool check_joints(pelt_gltf_reader *reader, pelt_gltf_place at, const json_t *attributes,
+                         uint32_t mesh, pelt_primitive *primitive)
 {
     uint32_t slots = primitive->influence_count;
     uint32_t limit = reader->mesh_joint_limits[mesh];
@@ -178,13 +182,13 @@ static bool check_joints(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t 
             joints[k] = weights[k] > 0 ? joints[k] : 0;
             if (limit > 0 && joints[k] >= limit) {
                 char name[24];
-                (void)snprintf(name, sizeof(name), "JOINTS_%u", k / 4);
+                unsigned accessor = name_set(attributes, "JOINTS_", k, name);
+                uint32_t skin = reader->mesh_limit_skins[mesh];
                 return pelt_gltf_fail(reader, PELT_ERROR_FILE, pelt_gltf_in(at, name),
                                       "vertex %zu uses joint %u with weight %g, but skin %u "
-                                      "(/skins/%u) has %u joints",
-                                      v, joints[k], (double)weights[k],
-                                      reader->mesh_limit_skins[mesh],
-                                      reader->mesh_limit_skins[mesh], limit);
+                                      "(/skins/%u) has %u joints (/accessors/%u)",
+                                      v, joints[k], (double)weights[k], skin, skin, limit,
+                                      accessor);
             }
         }
     }
@@ -213,9 +217,9 @@ bool pelt_gltf_read_influences(pelt_gltf_reader *reader, pelt_gltf_place at,
     }
     primitive->influence_count = (uint32_t)slots;
     if (!unpack_sets(reader, at, attributes, primitive, &scale) ||
-        !check_weights(reader, at, primitive)) {
+        !check_weights(reader, at, attributes, primitive)) {
         return false;
     }
     repair_weights(reader, at, primitive, scale);
-    return check_joints(reader, at, mesh, primitive);
+    return check_joints(reader, at, attributes, mesh, primitive);
 }

@@ -47,6 +47,7 @@ typedef enum pelt_gltf_format {
 typedef struct pelt_gltf_accessor {
     uint32_t count;
     uint32_t width; /* numbers an element */
+    bool is_matrix;
     pelt_gltf_format format;
     int32_t view; /* -1: zeros */
     size_t offset;
@@ -192,9 +193,9 @@ bool pelt_gltf_unpack_floats(pelt_gltf_reader *reader, uint32_t accessor, float 
 bool pelt_gltf_unpack_u16(pelt_gltf_reader *reader, uint32_t accessor, uint16_t *out,
                           size_t stride);
 bool pelt_gltf_unpack_u32(pelt_gltf_reader *reader, uint32_t accessor, uint32_t *out);
-/* Fails for a number that is not finite or beyond PELT_MAGNITUDE_MAX. */
+/* Fails for a number that is not finite or beyond PELT_MAGNITUDE_MAX; values as unpacked. */
 bool pelt_gltf_check_floats(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t accessor,
-                            const float *values);
+                            const float *values, size_t stride);
 /* The three in one, into memory of the model; NULL after an error. */
 float *pelt_gltf_read_floats(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t accessor);
 /* For accessors that are no vertex attribute: their views should have no stride. */
