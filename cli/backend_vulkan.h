@@ -15,10 +15,10 @@ pelt_result pelt_open_device(const pelt_host *host, pelt_headless **out);
 void pelt_describe_device(const pelt_headless *device, char *out, size_t size);
 
 /* The backend's device; it closes it. */
-pelt_headless *pelt_backend_vulkan_device(pelt_backend *backend);
+pelt_headless *pelt_backend_vulkan_device(pelt_backend *base);
 
 /* Where the last batch's vertices of a member's part lie: pelt_packed_vertex each. */
-VkDeviceAddress pelt_backend_vulkan_vertices(const pelt_backend *backend, uint32_t member,
+VkDeviceAddress pelt_backend_vulkan_vertices(const pelt_backend *base, uint32_t member,
                                              uint32_t part);
 
 #endif

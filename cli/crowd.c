@@ -105,7 +105,7 @@ pelt_result pelt_crowd_create(const pelt_character *character, const pelt_play *
         double heading = 0.7 * (golden_fraction(7 * i + 3) - 0.5);
         place(members[i].world, heading, center,
               (i % columns - (columns - 1) / 2.0) * crowd->spacing,
-              (i / columns - (rows - 1) / 2.0) * crowd->spacing);
+              ((double)(i / columns) - (rows - 1) / 2.0) * crowd->spacing);
     }
     *out = crowd;
     return PELT_OK;

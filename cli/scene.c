@@ -101,7 +101,8 @@ void pelt_character_destroy(pelt_character *character)
         return;
     }
     const pelt_host *host = character->host;
-    for (uint32_t i = 0; i < character->mesh_count; ++i) {
+    bool packed = character->joint_boxes && character->meshes;
+    for (uint32_t i = 0; packed && i < character->mesh_count; ++i) {
         pelt_joint_boxes_destroy(character->joint_boxes[i]);
         pelt_packed_mesh_destroy(character->meshes[i]);
     }

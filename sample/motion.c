@@ -8,7 +8,7 @@
 #define ON_FLOOR .58  /* part of the cycle */
 #define LIFT     .045 /* of the ball of the foot in the swing */
 #define TOE_OFF  .80  /* radians */
-#define STRIKE   -.32
+#define STRIKE   (-.32)
 
 const char *pelt_sample_motion_name(fox_motion motion)
 {

@@ -127,7 +127,7 @@ static bool set_parents(pelt_gltf_reader *reader, const tree *t)
 /* The roots to walk from, into the stack in reverse: the scene's, or all there are. */
 static bool push_roots(pelt_gltf_reader *reader, tree *t, uint32_t *depth)
 {
-    pelt_gltf_place root = pelt_gltf_at("%s", ""), at = root;
+    pelt_gltf_place root = pelt_gltf_at("%s", ""), at;
     const pelt_node *nodes = reader->model->nodes;
     uint32_t node_count = reader->model->node_count, scene_count, count;
     json_t *scenes, *array;
@@ -198,7 +198,7 @@ static bool walk_scene(pelt_gltf_reader *reader, tree *t)
 
 bool pelt_gltf_read_tree(pelt_gltf_reader *reader)
 {
-    tree t;
+    tree t = { 0 };
     return read_children(reader, &t) && check_cycles(reader, &t) && set_parents(reader, &t) &&
            walk_scene(reader, &t);
 }
