@@ -103,9 +103,9 @@ pelt_result pelt_crowd_create(const pelt_character *character, const pelt_play *
         members[i].play.time += duration * golden_fraction(i);
         members[i].play.loop = true;
         double heading = 0.7 * (golden_fraction(7 * i + 3) - 0.5);
-        place(members[i].world, heading, center,
-              (i % columns - (columns - 1) / 2.0) * crowd->spacing,
-              ((double)(i / columns) - (rows - 1) / 2.0) * crowd->spacing);
+        uint32_t column = i % columns, row = i / columns;
+        place(members[i].world, heading, center, (column - (columns - 1) / 2.0) * crowd->spacing,
+              (row - (rows - 1) / 2.0) * crowd->spacing);
     }
     *out = crowd;
     return PELT_OK;

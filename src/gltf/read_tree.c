@@ -27,7 +27,8 @@ static bool read_children(pelt_gltf_reader *reader, tree *t)
         total += size;
     }
     if (total > INT32_MAX) {
-        return pelt_gltf_fail(reader, PELT_ERROR_RANGE, at, "have %zu children in all", total);
+        (void)pelt_gltf_fail(reader, PELT_ERROR_RANGE, at, "have %zu children in all", total);
+        return false;
     }
     t->first = pelt_gltf_borrow(reader, at, (size_t)count + 1, sizeof(*t->first));
     t->children = pelt_gltf_borrow(reader, at, total, sizeof(*t->children));
