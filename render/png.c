@@ -74,7 +74,7 @@ pelt_result pelt_write_png(const pelt_host *host, const char *path, uint32_t wid
     if (!status) {
         status = encode(png, width, height, rgba, row);
     }
-    if (status == SPNG_IO_ERROR) {
+    if (status == SPNG_IO_ERROR || ferror(output.stream)) {
         result = PELT_ERROR_IO; /* already reported */
     } else if (status) {
         result = pelt_fail(host, status == SPNG_EMEM ? PELT_ERROR_MEMORY : PELT_ERROR_ARGUMENT,

@@ -32,20 +32,33 @@ static uint32_t add_decoded(const pelt_packed_mesh *mesh, uint32_t vertex, doubl
     return implied;
 }
 
+/* Joints that the mesh or the primitive gives a weight lie below this. */
+static uint32_t joint_limit(const pelt_packed_mesh *mesh, const pelt_primitive *primitive)
+{
+    uint32_t limit = mesh->joint_count;
+    size_t slots = mesh->rigid ? 0 : (size_t)primitive->vertex_count * primitive->influence_count;
+    for (size_t i = 0; i < slots; i++) {
+        if (primitive->weights[i] > 0.0f && primitive->joints[i] >= limit) {
+            limit = primitive->joints[i] + 1u;
+        }
+    }
+    return limit;
+}
+
 pelt_result pelt_pack_displacement(const pelt_packed_mesh *mesh, const pelt_primitive *primitive,
                                    const pelt_packed_vertex *vertices, const double *matrices,
                                    double *bounds, double *largest)
 {
-    enum { JOINT_MAX = 65536 };
+    uint32_t joint_count = joint_limit(mesh, primitive);
     vertices = vertices ? vertices : mesh->vertices;
     double worst = 0.0;
     pelt_gather gather;
     pelt_result result =
-        pelt_gather_init(&gather, mesh->host, mesh->rigid ? NULL : primitive, JOINT_MAX);
+        pelt_gather_init(&gather, mesh->host, mesh->rigid ? NULL : primitive, joint_count);
     if (result) {
         return result;
     }
-    double *errors = pelt_allocate(mesh->host, JOINT_MAX, sizeof(*errors)); /* by joint */
+    double *errors = pelt_allocate(mesh->host, joint_count, sizeof(*errors)); /* by joint */
     if (!errors) {
         result = pelt_fail(mesh->host, PELT_ERROR_MEMORY, NULL, NULL, "no memory for influences");
         goto done;
