@@ -189,7 +189,7 @@ static bool record(clip_recorder *r)
         !record_translation(r)) {
         return false;
     }
-    strcpy(clip->name, name);
+    memcpy(clip->name, name, strlen(name) + 1);
     for (uint32_t j = 0; j < r->skeleton->joint_count; ++j) {
         if (moves(r, j) && !record_rotation(r, j)) {
             return false;

@@ -18,7 +18,7 @@ static char *copy_name(pelt_model *model, const char *name)
 {
     char *copy = pelt_model_allocate(model, strlen(name) + 1, 1);
     if (copy) {
-        strcpy(copy, name);
+        memcpy(copy, name, strlen(name) + 1);
     }
     return copy;
 }

@@ -303,8 +303,8 @@ static bool cut_brick(fox_shape *shape, const grid_brick *brick, vec3 corner)
     const uint32_t n = (uint32_t)shape->brick_cells;
     const double size = BRICK_SIZE / n;
     for (uint32_t i = 0; i < n * n * n; ++i) {
-        vec3 step = v3(i % n, i / n % n, i / (n * n));
-        if (!fill_lists(shape, &brick->lists, v3_along(corner, step, size), size,
+        uint32_t x = i % n, y = i / n % n, z = i / (n * n);
+        if (!fill_lists(shape, &brick->lists, v3_along(corner, v3(x, y, z), size), size,
                         &shape->cells[(uint32_t)brick->cells + i])) {
             return false;
         }

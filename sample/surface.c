@@ -18,7 +18,7 @@ enum { LEAF = 4, EDGES = 12, BASE_VERTICES = 16000 };
 typedef struct sheet_table {
     int8_t of_edge[EDGES]; /* which sheet crosses the edge, -1: none */
     int8_t count;
-    int8_t doubtful_face; /* the only ambiguous one, where one sheet has all four edges; or -1 */
+    int doubtful_face; /* the only ambiguous one, where one sheet has all four edges; or -1 */
 } sheet_table;
 
 typedef struct surface_cell {
@@ -126,7 +126,7 @@ static sheet_table find_sheets(int signs, bool other_way)
         bool one = first == s.of_edge[edge_of(b, corner | 1 << c)] &&
                    first == s.of_edge[edge_of(c, corner)] &&
                    first == s.of_edge[edge_of(c, corner | 1 << b)];
-        s.doubtful_face = (int8_t)(one ? last : -1);
+        s.doubtful_face = one ? last : -1;
     }
     return s;
 }
@@ -444,11 +444,10 @@ static void split_quads(const polygoniser *p, fox_surface *out)
 
 static pelt_result polygonise(polygoniser *p, uint32_t wanted, fox_surface *out)
 {
-    /* In a closed surface of quadrilaterals there are about as many as vertices; exactly half as
-     * many as there are cells' edges crossed, which are counted here. */
     if (!find_step(p, wanted)) {
         return PELT_ERROR_MEMORY;
     }
+    /* One for every crossed edge, counted where its cell has it at corner 0. */
     for (uint32_t i = 0; i < p->cell_count; ++i) {
         for (int axis = 0; axis < 3; ++axis) {
             p->quad_count += crosses(p->cells[i].signs, 4 * axis);
