@@ -92,7 +92,7 @@ pelt_result pelt_crowd_create(const pelt_character *character, const pelt_play *
     *crowd = (pelt_crowd){ .host = host, .count = count, .members = members };
     crowd->spacing = 1.15 * fmax(width, depth);
     double duration = play->clip >= 0 ? model->clips[play->clip].duration : 0.0;
-    uint32_t columns = (uint32_t)ceil(sqrt(1.4 * count)); /* wider than deep, as pictures are */
+    uint32_t columns = (uint32_t)ceil(sqrt(count));
     uint32_t rows = (count + columns - 1) / columns;
     for (uint32_t i = 0; i < count; ++i) {
         members[i].play = *play;

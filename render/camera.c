@@ -123,8 +123,8 @@ static void choose_eye_direction(const point_set *set, vec3 out)
     glm_vec3_sub((float *)set->high, (float *)set->low, size);
     float width = fmaxf(size[0], size[2]);
     float flatness = glm_smoothstep(0.8f, 7.0f, width / fmaxf(size[1], 0.01f));
-    direction_to(glm_rad(glm_lerp(27.0f, 24.0f, flatness)),
-                 glm_rad(glm_lerp(11.0f, 24.0f, flatness)), out);
+    direction_to(glm_rad(glm_lerp(27.0f, 15.0f, flatness)),
+                 glm_rad(glm_lerp(11.0f, 27.0f, flatness)), out);
 }
 
 /* Moves the camera along its axes to the nearest place from which every point lies within the

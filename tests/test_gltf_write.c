@@ -623,8 +623,14 @@ static void mends_values(void **state)
     primitive->tangents = build_copy(model, tangents, 8, sizeof(float));
     primitive->colors = build_copy(model, colors, 8, sizeof(float));
     model->nodes[0].mesh = 0;
+    const double rotation[4] = { 0, nextafter(1, 2), 0, 0 }; /* what normalising may leave */
+    memcpy(model->nodes[0].rotation, rotation, sizeof(rotation));
     assert_int_equal(pelt_model_finish(model), PELT_OK);
     assert_int_equal(pelt_gltf_write(NULL, model, path), PELT_OK);
+    glb file = open_glb();
+    json_t *written = json_object_get(at(file.json, "nodes", 0), "rotation");
+    assert_true(json_number_value(json_array_get(written, 1)) == 1.0);
+    close_glb(&file);
     assert_int_equal(pelt_gltf_read(NULL, path, &again), PELT_OK);
     const pelt_primitive *read = again->meshes[0].primitives;
     const float mended_normals[] = { 0, 0, 1, 0, 0.6f, 0.8f };

@@ -127,7 +127,12 @@ static void set_transform(pelt_writer *writer, json_t *object, const pelt_node *
                         pelt_writer_numbers(writer, node->translation, 3));
     }
     if (!equal(node->rotation, no_turn, 4)) {
-        pelt_writer_set(writer, object, "rotation", pelt_writer_numbers(writer, node->rotation, 4));
+        /* A unit quaternion's component can round to just above 1, which glTF does not allow. */
+        double rotation[4];
+        for (int i = 0; i < 4; i++) {
+            rotation[i] = fmax(-1, fmin(1, node->rotation[i]));
+        }
+        pelt_writer_set(writer, object, "rotation", pelt_writer_numbers(writer, rotation, 4));
     }
     if (!equal(node->scale, one, 3)) {
         pelt_writer_set(writer, object, "scale", pelt_writer_numbers(writer, node->scale, 3));
