@@ -206,14 +206,15 @@ static inline uint8_t *make_glb(const strip *s, size_t *size)
     *size = 12 + 8 + json_size + 8 + bin_size;
     uint8_t *glb = calloc(1, *size);
     assert_non_null(glb);
-    memcpy(glb, "glTF\2\0\0\0", 8);
+    put_u32(glb, 0x46546c67); /* "glTF" */
+    put_u32(glb + 4, 2);
     put_u32(glb + 8, *size);
     put_u32(glb + 12, json_size);
-    memcpy(glb + 16, "JSON", 4);
+    put_u32(glb + 16, 0x4e4f534a); /* "JSON" */
     memset(glb + 20, ' ', json_size);
     memcpy(glb + 20, s->json, strlen(s->json));
     put_u32(glb + 20 + json_size, bin_size);
-    memcpy(glb + 24 + json_size, "BIN\0", 4);
+    put_u32(glb + 24 + json_size, 0x004e4942); /* "BIN" */
     memcpy(glb + 28 + json_size, s->bin, s->bin_size);
     return glb;
 }

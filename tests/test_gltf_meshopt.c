@@ -169,8 +169,7 @@ static unsigned add_compressed(strip *s, const char *extension, const uint8_t *b
     }
     char old[128];
     (void)snprintf(old, sizeof(old), "%.*s", (int)(strstr(view, "],\"accessors\"") - view), view);
-    unsigned long offset = 0;
-    (void)sscanf(old, "{\"buffer\":0,\"byteOffset\":%lu", &offset);
+    unsigned long offset = strtoul(strstr(old, "\"byteOffset\":") + 13, NULL, 10);
     (void)snprintf(text, sizeof(text),
                    "{\"buffer\":1,\"byteLength\":%zu,\"extensions\":{\"%s\":{\"buffer\":0,"
                    "\"byteOffset\":%lu,\"byteLength\":%zu,\"byteStride\":%zu,\"count\":%zu,"

@@ -1,23 +1,43 @@
 /* What the file says of itself: version, and the extensions it cannot do without. */
 #include "reader.h"
 
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
+/* Two whole numbers with a dot between them. */
+static bool parse_version(const char *text, unsigned long number[2])
+{
+    for (unsigned i = 0; i < 2; i++) {
+        char *end;
+        if (!isdigit((unsigned char)*text)) {
+            return false;
+        }
+        number[i] = strtoul(text, &end, 10);
+        if (*end != (i == 0 ? '.' : 0)) {
+            return false;
+        }
+        text = end + 1;
+    }
+    return true;
+}
+
 static bool check_version(pelt_gltf_reader *reader, pelt_gltf_place at, const json_t *asset,
-                          const char *key, unsigned newest_minor)
+                          const char *key, unsigned long newest_minor)
 {
     const char *version = NULL;
     if (!pelt_gltf_get_string(reader, at, asset, key, &version)) {
         return false;
     }
-    unsigned major, minor;
-    if (version && sscanf(version, "%4u.%4u", &major, &minor) != 2) {
+    unsigned long number[2] = { 2, 0 };
+    if (version && !parse_version(version, number)) {
         return pelt_gltf_fail(reader, PELT_ERROR_FILE, pelt_gltf_in(at, key),
                               "is \"%.40s\", not a version number", version);
     }
-    if (version && (major != 2 || minor > newest_minor)) {
+    if (number[0] != 2 || number[1] > newest_minor) {
         return pelt_gltf_fail(reader, PELT_ERROR_UNSUPPORTED, pelt_gltf_in(at, key),
-                              "is %u.%u; pelt reads glTF 2.0", major, minor);
+                              "is %.40s; pelt reads glTF 2.0", version);
     }
     return true;
 }
@@ -45,7 +65,7 @@ bool pelt_gltf_read_asset(pelt_gltf_reader *reader)
     if (!pelt_gltf_require(reader, root, reader->root, "asset") ||
         !pelt_gltf_get_object(reader, root, reader->root, "asset", &asset) ||
         !pelt_gltf_require(reader, at, asset, "version") ||
-        !check_version(reader, at, asset, "version", UINT32_MAX) ||
+        !check_version(reader, at, asset, "version", ULONG_MAX) ||
         !check_version(reader, at, asset, "minVersion", 0) ||
         !pelt_gltf_get_name(reader, at, asset, "generator", &reader->model->generator) ||
         !pelt_gltf_get_array(reader, root, reader->root, "extensionsRequired", &array, &count)) {

@@ -290,12 +290,9 @@ static bool read_channel(pelt_gltf_reader *reader, const clip_reader *c, pelt_gl
 }
 
 static bool read_clip(pelt_gltf_reader *reader, pelt_gltf_place at, const json_t *object,
-                      uint32_t index, uint32_t *animated)
+                      clip_reader c)
 {
-    pelt_clip *clip = &reader->model->clips[index];
-    clip_reader c = { .samplers_at = pelt_gltf_in(at, "samplers"),
-                      .animated = animated,
-                      .index = index };
+    pelt_clip *clip = &reader->model->clips[c.index];
     pelt_gltf_place channels_at = pelt_gltf_in(at, "channels");
     json_t *channels;
     uint32_t channel_count;
@@ -307,6 +304,7 @@ static bool read_clip(pelt_gltf_reader *reader, pelt_gltf_place at, const json_t
         !pelt_gltf_get_array(reader, at, object, "channels", &channels, &channel_count)) {
         return false;
     }
+    c.samplers_at = pelt_gltf_in(at, "samplers");
     size_t slots = KIND_COUNT * (size_t)c.sampler_count;
     c.converted = pelt_gltf_borrow(reader, c.samplers_at, slots, sizeof(*c.converted));
     clip->channels = pelt_gltf_keep(reader, channels_at, channel_count, sizeof(pelt_channel));
@@ -346,13 +344,14 @@ bool pelt_gltf_read_clips(pelt_gltf_reader *reader)
         return true;
     }
     model->clips = pelt_gltf_keep(reader, at, count, sizeof(pelt_clip));
-    uint32_t *animated = pelt_gltf_borrow(reader, at, model->node_count, 4 * sizeof(*animated));
-    if (!model->clips || !animated) {
+    clip_reader c = { .animated = pelt_gltf_borrow(reader, at, model->node_count,
+                                                   4 * sizeof(*c.animated)) };
+    if (!model->clips || !c.animated) {
         return false;
     }
     model->clip_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!read_clip(reader, pelt_gltf_item(at, i), json_array_get(array, i), i, animated)) {
+    for (; c.index < count; c.index++) {
+        if (!read_clip(reader, pelt_gltf_item(at, c.index), json_array_get(array, c.index), c)) {
             return false;
         }
     }

@@ -76,7 +76,9 @@ static bool fail_cycle(pelt_gltf_reader *reader, const tree *t, uint32_t from, u
 static bool check_cycles(pelt_gltf_reader *reader, tree *t)
 {
     uint32_t count = reader->model->node_count;
-    memcpy(t->cursor, t->first, count * sizeof(*t->cursor));
+    for (uint32_t i = 0; i < count; i++) {
+        t->cursor[i] = t->first[i];
+    }
     for (uint32_t start = 0; start < count; start++) {
         uint32_t depth = 0;
         if (t->state[start] == 0) {
@@ -128,7 +130,7 @@ static bool set_parents(pelt_gltf_reader *reader, const tree *t)
 /* The roots to walk from, into the stack in reverse: the scene's, or all there are. */
 static bool push_roots(pelt_gltf_reader *reader, tree *t, uint32_t *depth)
 {
-    pelt_gltf_place root = pelt_gltf_at("%s", ""), at;
+    pelt_gltf_place root = pelt_gltf_at("%s", "");
     const pelt_node *nodes = reader->model->nodes;
     uint32_t node_count = reader->model->node_count, scene_count, count;
     json_t *scenes, *array;
@@ -146,7 +148,7 @@ static bool push_roots(pelt_gltf_reader *reader, tree *t, uint32_t *depth)
         }
         return true;
     }
-    at = pelt_gltf_at("/scenes/%d", scene);
+    pelt_gltf_place at = pelt_gltf_at("/scenes/%d", scene);
     if (!pelt_gltf_is_object(reader, at, json_array_get(scenes, (size_t)scene)) ||
         !pelt_gltf_get_array(reader, at, json_array_get(scenes, (size_t)scene), "nodes", &array,
                              &count)) {

@@ -169,7 +169,7 @@ bool pelt_gltf_read_asset(pelt_gltf_reader *reader);
 bool pelt_gltf_read_buffers(pelt_gltf_reader *reader);
 bool pelt_gltf_read_views(pelt_gltf_reader *reader);
 /* The view's bytes, decompressed where needed. Lives as long as the reader. */
-const uint8_t *pelt_gltf_view_bytes(pelt_gltf_reader *reader, uint32_t view);
+const uint8_t *pelt_gltf_view_bytes(pelt_gltf_reader *reader, uint32_t index);
 
 /* meshopt.c: checks and decodes the compressed form of a view. */
 bool pelt_gltf_check_compression(pelt_gltf_reader *reader, uint32_t view);
@@ -197,9 +197,9 @@ bool pelt_gltf_unpack_u32(pelt_gltf_reader *reader, uint32_t accessor, uint32_t 
 bool pelt_gltf_check_floats(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t accessor,
                             const float *values, size_t stride);
 /* The three in one, into memory of the model; NULL after an error. */
-float *pelt_gltf_read_floats(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t accessor);
+float *pelt_gltf_read_floats(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t index);
 /* For accessors that are no vertex attribute: their views should have no stride. */
-void pelt_gltf_warn_strided(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t accessor);
+void pelt_gltf_warn_strided(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t index);
 
 /* One step each, in this order. */
 bool pelt_gltf_read_nodes(pelt_gltf_reader *reader);     /* read_node.c */
