@@ -13,6 +13,13 @@ const char *__lsan_default_suppressions(void)
            "leak:libLLVM\n";                      /* the driver's code generator */
 }
 
+/* Programs say nothing of it: their output is compared. */
+EXPORTED const char *__lsan_default_options(void);
+const char *__lsan_default_options(void)
+{
+    return "print_suppressions=0";
+}
+
 /* The loader unloads drivers and layers before the process ends, and then LeakSanitizer can no
  * longer tell whose a leak is. So nothing is ever unloaded. */
 EXPORTED int dlclose(void *handle);

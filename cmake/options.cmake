@@ -19,7 +19,8 @@ function(pelt_target_options target)
             target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/foreign_leaks.c)
             # Libraries opened at run time must find what it defines.
             target_link_options(${target} PRIVATE -Wl,--export-dynamic-symbol=dlclose
-                -Wl,--export-dynamic-symbol=__lsan_default_suppressions)
+                -Wl,--export-dynamic-symbol=__lsan_default_suppressions
+                -Wl,--export-dynamic-symbol=__lsan_default_options)
         endif()
     endif()
     if(PELT_FUZZ)

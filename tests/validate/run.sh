@@ -22,7 +22,8 @@ cd "$work"
 version=$(node -p 'require("./package.json").dependencies["gltf-validator"]')
 if ! grep -qs "\"version\": \"$version\"" node_modules/gltf-validator/package.json; then
     command -v npm >/dev/null || skip "npm is not installed"
-    npm install --no-package-lock --no-audit --no-fund --loglevel=error >npm.log 2>&1 ||
+    npm install --no-package-lock --no-audit --no-fund --loglevel=error --fetch-retries=1 \
+        --fetch-timeout=30000 >npm.log 2>&1 ||
         { cat npm.log; skip "npm could not fetch gltf-validator $version"; }
 fi
 cd - >/dev/null
