@@ -186,6 +186,14 @@ bool pelt_gltf_read_accessors(pelt_gltf_reader *reader);
 /* Fails unless the accessor has that width and one of the formats. at: who uses it. */
 bool pelt_gltf_expect(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t accessor,
                       uint32_t width, unsigned formats);
+/* For accessors that are no vertex attribute: their views should have no stride. */
+void pelt_gltf_warn_strided(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t index);
+size_t pelt_gltf_component_size(pelt_gltf_format format);
+/* From one element to the next; size: of an element. */
+size_t pelt_gltf_stride(const pelt_gltf_reader *reader, const pelt_gltf_accessor *accessor,
+                        size_t size);
+
+/* unpack.c */
 /* Converts the elements: row i goes to out + i x stride numbers. Integers become what they mean:
  * c / 255 if normalized, else c. Not checked: see pelt_gltf_check_floats. */
 bool pelt_gltf_unpack_floats(pelt_gltf_reader *reader, uint32_t accessor, float *out,
@@ -196,10 +204,8 @@ bool pelt_gltf_unpack_u32(pelt_gltf_reader *reader, uint32_t accessor, uint32_t 
 /* Fails for a number that is not finite or beyond PELT_MAGNITUDE_MAX; values as unpacked. */
 bool pelt_gltf_check_floats(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t accessor,
                             const float *values, size_t stride);
-/* The three in one, into memory of the model; NULL after an error. */
+/* Into memory of the model, checked; NULL after an error. */
 float *pelt_gltf_read_floats(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t index);
-/* For accessors that are no vertex attribute: their views should have no stride. */
-void pelt_gltf_warn_strided(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t index);
 
 /* One step each, in this order. */
 bool pelt_gltf_read_nodes(pelt_gltf_reader *reader);     /* read_node.c */
