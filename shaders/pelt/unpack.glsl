@@ -12,8 +12,8 @@ vec4 pelt_fractions(uvec4 codes, uint digits)
     return uintBitsToFloat(0x3f800000u | (codes << (23u - digits))) - 1.0;
 }
 
-/* The value of a field of so many bits whose top code stands for one more: 1/2 and 1/4 are that much
- * above what the fields of w1 and w3 hold. */
+/* The value of a field of so many bits whose top code stands for one more: 1/2 and 1/4 are that
+ * much above what the fields of w1 and w3 hold. */
 uint pelt_topped(uint code, int bits)
 {
     return code + ((code + 1u) >> bits);
