@@ -25,10 +25,10 @@ pelt_result pelt_backend_create(pelt_report *report, pelt_device device,
     case PELT_DEVICE_AUTO:
         break;
     }
-    report->muted = true;
+    report->mute_no_device = true;
     pelt_result result = pelt_backend_vulkan(&report->host, info, out);
-    report->muted = false;
-    return result == PELT_OK ? result : pelt_backend_cpu(&report->host, info, out);
+    report->mute_no_device = false;
+    return result == PELT_ERROR_DEVICE ? pelt_backend_cpu(&report->host, info, out) : result;
 }
 
 void pelt_backend_destroy(pelt_backend *backend)

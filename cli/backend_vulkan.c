@@ -242,6 +242,7 @@ static void describe_part(backend_vulkan *backend, const pelt_batch *batch, uint
         (pelt_gpu_joint_box_instance){ .bind = bind,
                                        .matrices = instance->matrices,
                                        .joint_count = boxes->joint_count,
+                                       .influence_count = boxes->influence_count,
                                        .box = backend->joint_boxes_out.address +
                                               slot * sizeof(pelt_box) };
 }

@@ -62,9 +62,10 @@ static pelt_result prepare(pelt_report *report, rendering *r)
         return result;
     }
     result = pelt_character_create(host, model, &r->character);
-    if (result == PELT_OK) {
-        result = pelt_crowd_create(r->character, &r->play, options->count, &r->crowd);
+    if (result != PELT_OK) {
+        return result; /* and the model is gone */
     }
+    result = pelt_crowd_create(r->character, &r->play, options->count, &r->crowd);
     if (result == PELT_OK) {
         result = pelt_batch_create(r->character, options->count,
                                    options->device == PELT_DEVICE_REFERENCE, &r->batch);

@@ -48,8 +48,8 @@ static void print_message(pelt_report *report, const pelt_message *message)
 static void receive(void *user, const pelt_message *message)
 {
     pelt_report *report = user;
-    if (report->muted && message->severity == PELT_ERROR) {
-        (void)snprintf(report->last_error, sizeof(report->last_error), "%s", message->text);
+    if (report->mute_no_device && message->result == PELT_ERROR_DEVICE) {
+        (void)snprintf(report->no_device, sizeof(report->no_device), "%s", message->text);
         return;
     }
     print_message(report, message);

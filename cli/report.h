@@ -21,8 +21,11 @@ typedef struct pelt_report_message {
 typedef struct pelt_report {
     pelt_host host; /* what the library is given: messages arrive here */
     bool json;      /* stdout is JSON and nothing else */
-    bool muted;     /* errors are kept in last_error instead of printed */
-    char last_error[1024];
+
+    /* That there is no device is kept in no_device instead of printed; all else still is. */
+    bool mute_no_device;
+    char no_device[1024];
+
     uint32_t error_count;
     uint32_t message_count;
     pelt_report_message *messages; /* as printed */

@@ -195,6 +195,11 @@ pelt_result pelt_batch_create(const pelt_character *character, uint32_t capacity
     *out = NULL;
     const pelt_host *host = character->host;
     const pelt_model *model = character->model;
+    if ((uint64_t)capacity * model->part_count > UINT32_MAX) {
+        return pelt_fail(host, PELT_ERROR_RANGE, NULL, NULL,
+                         "%u instances of %u primitives are too many to count", capacity,
+                         model->part_count);
+    }
     pelt_batch *batch = pelt_allocate(host, 1, sizeof(*batch));
     if (!batch) {
         return PELT_ERROR_MEMORY;

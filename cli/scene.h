@@ -72,6 +72,7 @@ typedef struct pelt_batch {
     pelt_morphed *morphed;   /* part_count a member */
 } pelt_batch;
 
+/* capacity x part_count must fit 32 bits: else PELT_ERROR_RANGE. */
 pelt_result pelt_batch_create(const pelt_character *character, uint32_t capacity, bool doubles,
                               pelt_batch **out);
 void pelt_batch_destroy(pelt_batch *batch);

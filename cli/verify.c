@@ -13,12 +13,12 @@ static pelt_result open_paths(pelt_report *report, pelt_verification *v)
         v->path_count += result == PELT_OK;
     }
     if (result == PELT_OK && (device == PELT_DEVICE_AUTO || device == PELT_DEVICE_GPU)) {
-        report->muted = device == PELT_DEVICE_AUTO;
+        report->mute_no_device = device == PELT_DEVICE_AUTO;
         result = pelt_backend_vulkan(&report->host, &info, &v->paths[v->path_count]);
-        report->muted = false;
+        report->mute_no_device = false;
         v->path_count += result == PELT_OK;
         if (device == PELT_DEVICE_AUTO && result == PELT_ERROR_DEVICE) {
-            (void)snprintf(v->no_gpu, sizeof(v->no_gpu), "%s", report->last_error);
+            (void)snprintf(v->no_gpu, sizeof(v->no_gpu), "%s", report->no_device);
             result = PELT_OK;
         }
     }
