@@ -5,8 +5,8 @@ function(pelt_target_options target)
     target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE)
     # -ffp-contract=off: the same numbers from every compiler and build type; math-errno only costs.
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wconversion
-        -Wno-sign-conversion -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -ffp-contract=off
-        -fno-math-errno)
+        -Wno-sign-conversion -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
+        -ffp-contract=off -fno-math-errno)
     if(PELT_WERROR)
         target_compile_options(${target} PRIVATE -Werror)
     endif()
