@@ -3,7 +3,21 @@
 #include <math.h>
 #include <time.h>
 
-const char *const pelt_device_choices[] = { "auto", "gpu", "cpu", "reference", NULL };
+pelt_option pelt_option_device(int *target, const char *help)
+{
+    static const char *const choices[] = { [PELT_DEVICE_AUTO] = "auto",
+                                           [PELT_DEVICE_GPU] = "gpu",
+                                           [PELT_DEVICE_CPU] = "cpu",
+                                           [PELT_DEVICE_REFERENCE] = "reference",
+                                           NULL };
+    return (pelt_option){ .name = "device",
+                          .letter = 'd',
+                          .kind = PELT_OPTION_CHOICE,
+                          .value = "DEVICE",
+                          .help = help,
+                          .target = target,
+                          .choices = choices };
+}
 
 double pelt_seconds(void)
 {
@@ -41,7 +55,7 @@ void pelt_backend_destroy(pelt_backend *backend)
 void pelt_animated_position(const pelt_animated *animated, const pelt_packed_mesh *mesh, uint32_t v,
                             float out[3])
 {
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         out[i] = animated->positions ? (float)animated->positions[3 * (size_t)v + i] + 0.0f
                                      : animated->vertices[mesh->packed_vertices[v]].position[i];
     }
@@ -68,7 +82,7 @@ void pelt_animated_normal(const pelt_animated *animated, const pelt_packed_mesh 
     }
     const double *normal = animated->normals + 3 * (size_t)v;
     bool none = normal[0] == 0.0 && normal[1] == 0.0 && normal[2] == 0.0;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         out[i] = none ? (i == 2 ? 1.0f : 0.0f) : (float)normal[i];
     }
 }
@@ -81,7 +95,7 @@ void pelt_animated_tangent(const pelt_animated *animated, const pelt_packed_mesh
         normalize(out);
         return;
     }
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; i++) {
         out[i] = (float)animated->tangents_double[4 * (size_t)v + i];
     }
 }

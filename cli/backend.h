@@ -6,14 +6,16 @@
 #include "cli/options.h"
 #include "cli/scene.h"
 
-/* --device; the order of pelt_device_choices. */
+/* What --device chooses. */
 typedef enum pelt_device {
     PELT_DEVICE_AUTO,
     PELT_DEVICE_GPU,
     PELT_DEVICE_CPU,
     PELT_DEVICE_REFERENCE
 } pelt_device;
-extern const char *const pelt_device_choices[];
+
+/* --device. */
+pelt_option pelt_option_device(int *target, const char *help);
 
 /* One part of one member of a batch, skinned. */
 typedef struct pelt_animated {

@@ -74,7 +74,7 @@ pelt_result pelt_backend_cpu(const pelt_host *host, const pelt_backend_info *inf
                               .host = host,
                               .joint_boxes = info->joint_boxes };
     size_t vertices = 1, tangents = 1;
-    for (uint32_t i = 0; i < info->character->mesh_count; ++i) {
+    for (uint32_t i = 0; i < info->character->mesh_count; i++) {
         const pelt_packed_mesh *mesh = info->character->meshes[i];
         size_t count = mesh->vertex_count;
         vertices = count > vertices ? count : vertices;

@@ -1,4 +1,5 @@
 /* The double-precision reference, one part at a time, from the primitives themselves. */
+#include "base/box.h"
 #include "cli/backend.h"
 
 typedef struct backend_reference {
@@ -19,12 +20,12 @@ static pelt_result skin(pelt_backend *base, const pelt_batch *batch)
 static pelt_box box_of(const double *positions, uint32_t count)
 {
     pelt_box box = PELT_BOX_EMPTY;
-    for (uint32_t v = 0; v < count; ++v) {
-        for (int i = 0; i < 3; ++i) {
-            float x = (float)positions[3 * (size_t)v + i] + 0.0f;
-            box.min[i] = x < box.min[i] ? x : box.min[i];
-            box.max[i] = x > box.max[i] ? x : box.max[i];
+    for (uint32_t v = 0; v < count; v++) {
+        float point[3];
+        for (int i = 0; i < 3; i++) {
+            point[i] = (float)positions[3 * (size_t)v + i] + 0.0f;
         }
+        box_add(&box, point);
     }
     return box;
 }
@@ -78,7 +79,7 @@ pelt_result pelt_backend_reference(const pelt_host *host, const pelt_backend_inf
                                     .host = host };
     const pelt_model *model = info->character->model;
     size_t positions = 0, normals = 0, tangents = 0;
-    for (uint32_t i = 0; i < model->part_count; ++i) {
+    for (uint32_t i = 0; i < model->part_count; i++) {
         const pelt_primitive *primitive = pelt_part_primitive(model, i);
         size_t count = primitive->vertex_count;
         positions = count > positions ? count : positions;

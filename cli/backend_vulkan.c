@@ -99,7 +99,7 @@ static pelt_result upload_meshes(backend_vulkan *backend)
 {
     const pelt_character *character = backend->character;
     size_t total = 0, largest = 0;
-    for (uint32_t i = 0; i < character->mesh_count; ++i) {
+    for (uint32_t i = 0; i < character->mesh_count; i++) {
         size_t size = pelt_gpu_mesh_size(character->meshes[i]);
         largest = size > largest ? size : largest;
         if (!pelt_add(total, size, &total)) {
@@ -116,7 +116,7 @@ static pelt_result upload_meshes(backend_vulkan *backend)
         return PELT_ERROR_MEMORY;
     }
     size_t offset = 0;
-    for (uint32_t i = 0; result == PELT_OK && i < character->mesh_count; ++i) {
+    for (uint32_t i = 0; result == PELT_OK && i < character->mesh_count; i++) {
         size_t size = pelt_gpu_mesh_size(character->meshes[i]);
         pelt_gpu_mesh_write(character->meshes[i], bytes, backend->mesh_buffer.address + offset,
                             &backend->meshes[i]);
@@ -131,13 +131,13 @@ static pelt_result upload_bind_boxes(backend_vulkan *backend)
 {
     const pelt_character *character = backend->character;
     size_t total = 0;
-    for (uint32_t i = 0; i < character->mesh_count; ++i) {
+    for (uint32_t i = 0; i < character->mesh_count; i++) {
         backend->bind_offsets[i] = total;
         total += character->joint_boxes[i]->joint_count;
     }
     pelt_result result = pelt_buffer_create(backend->device, total * sizeof(pelt_box), 0,
                                             PELT_MEMORY_DEVICE, &backend->bind_buffer);
-    for (uint32_t i = 0; result == PELT_OK && i < character->mesh_count; ++i) {
+    for (uint32_t i = 0; result == PELT_OK && i < character->mesh_count; i++) {
         const pelt_joint_boxes *boxes = character->joint_boxes[i];
         if (boxes->joint_count) {
             result = pelt_buffer_upload(backend->device, &backend->bind_buffer,
@@ -169,7 +169,7 @@ static size_t input_size(const pelt_batch *batch)
 {
     const pelt_model *model = batch->character->model;
     size_t size = (size_t)batch->count * model->matrix_count * 12 * sizeof(float);
-    for (size_t i = 0; i < (size_t)batch->count * model->part_count; ++i) {
+    for (size_t i = 0; i < (size_t)batch->count * model->part_count; i++) {
         const pelt_morphed *morphed = &batch->morphed[i];
         uint32_t mesh = batch->character->part_meshes[i % model->part_count];
         size_t vertices = batch->character->meshes[mesh]->vertex_count;
@@ -293,7 +293,7 @@ static pelt_result reserve_batch(backend_vulkan *backend, const pelt_batch *batc
         { &backend->joint_boxes_read, boxes, PELT_MEMORY_READBACK, backend->joint_boxes },
     };
     pelt_result result = reserve_instances(backend, count);
-    for (size_t i = 0; result == PELT_OK && i < sizeof(wanted) / sizeof(wanted[0]); ++i) {
+    for (size_t i = 0; result == PELT_OK && i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         if (wanted[i].wanted) {
             result = reserve(backend, wanted[i].buffer, wanted[i].size, wanted[i].kind);
         }
@@ -310,8 +310,8 @@ static pelt_result describe_batch(backend_vulkan *backend, const pelt_batch *bat
     size_t palettes = (size_t)model->matrix_count * 12 * sizeof(float);
     size_t used = 0;
     VkDeviceAddress matrices = append(backend, &used, batch->matrices, batch->count * palettes);
-    for (uint32_t i = 0; i < batch->count; ++i) {
-        for (uint32_t part = 0; part < model->part_count; ++part) {
+    for (uint32_t i = 0; i < batch->count; i++) {
+        for (uint32_t part = 0; part < model->part_count; part++) {
             describe_part(backend, batch, i, part, matrices + i * palettes, &used);
         }
     }
@@ -477,7 +477,7 @@ static void destroy(pelt_backend *base)
             &backend->boxes,         &backend->joint_boxes_out, &backend->vertices_read,
             &backend->tangents_read, &backend->boxes_read,      &backend->joint_boxes_read
         };
-        for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
+        for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++) {
             pelt_buffer_destroy(backend->device, buffers[i]);
         }
         if (backend->queries) {

@@ -13,6 +13,8 @@
  */
 #include "cli/compare.h"
 
+#include "base/box.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -56,7 +58,7 @@ pelt_result pelt_comparison_create(const pelt_character *character, pelt_compari
     c->host = host;
     c->character = character;
     size_t vertices = 1, slots = 4;
-    for (uint32_t i = 0; i < character->mesh_count; ++i) {
+    for (uint32_t i = 0; i < character->mesh_count; i++) {
         const pelt_packed_mesh *mesh = character->meshes[i];
         vertices = mesh->vertex_count > vertices ? mesh->vertex_count : vertices;
         slots = 4 * (size_t)mesh->set_count > slots ? 4 * (size_t)mesh->set_count : slots;
@@ -108,7 +110,7 @@ void pelt_comparison_destroy(pelt_comparison *c)
                        c->joints,
                        c->weights };
     const pelt_host *host = c->host;
-    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); ++i) {
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
         pelt_release(host, blocks[i]);
     }
     pelt_release(host, c);
@@ -120,7 +122,7 @@ static void decode(pelt_comparison *c, const pelt_morphed *morphed)
     const pelt_packed_mesh *mesh = c->mesh;
     const pelt_packed_vertex *vertices = morphed->vertices ? morphed->vertices : mesh->vertices;
     const uint32_t *tangents = morphed->tangents ? morphed->tangents : mesh->tangents;
-    for (uint32_t packed = 0; packed < mesh->vertex_count; ++packed) {
+    for (uint32_t packed = 0; packed < mesh->vertex_count; packed++) {
         size_t v = mesh->source_vertices[packed];
         float w;
         memcpy(c->bind_positions + 3 * v, vertices[packed].position, 3 * sizeof(float));
@@ -137,15 +139,15 @@ static void measure_scales(pelt_comparison *c, const double *matrices)
 {
     const pelt_packed_mesh *mesh = c->mesh;
     uint32_t slots = 4 * mesh->set_count;
-    for (uint32_t packed = 0; packed < mesh->vertex_count; ++packed) {
+    for (uint32_t packed = 0; packed < mesh->vertex_count; packed++) {
         size_t v = mesh->source_vertices[packed];
         const float *p = c->bind_positions + 3 * v;
         double *scale = c->scales + 3 * v;
         scale[0] = scale[1] = scale[2] = 0.0;
         pelt_unpack_influences(mesh, packed, c->joints, c->weights);
-        for (uint32_t k = 0; k < slots; ++k) {
+        for (uint32_t k = 0; k < slots; k++) {
             const double *m = matrices + 12 * (size_t)c->joints[k];
-            for (int i = 0; c->weights[k] > 0.0f && i < 3; ++i) {
+            for (int i = 0; c->weights[k] > 0.0f && i < 3; i++) {
                 scale[i] += c->weights[k] * (fabs(m[4 * i] * p[0]) + fabs(m[4 * i + 1] * p[1]) +
                                              fabs(m[4 * i + 2] * p[2]) + fabs(m[4 * i + 3]));
             }
@@ -191,7 +193,7 @@ static double length(const double a[3])
 /* The decoded influences against the file's own. */
 static void judge_packing(pelt_comparison *c, uint32_t vertex_count, pelt_packing_result *packing)
 {
-    for (uint32_t v = 0; v < vertex_count; ++v) {
+    for (uint32_t v = 0; v < vertex_count; v++) {
         const double *a = c->positions + 3 * (size_t)v, *b = c->full_positions + 3 * (size_t)v;
         const double difference[3] = { a[0] - b[0], a[1] - b[1], a[2] - b[2] };
         /* A morphed position is rounded to float, and the given weights' sum is 1 to a rounding. */
@@ -275,7 +277,7 @@ static void add_position(const pelt_comparison *c, const float *position, uint32
     double flushed = 4 * n * smallest_normal *
                      (1.0 + fabs((double)bind[0]) + fabs((double)bind[1]) + fabs((double)bind[2]));
     double worst = 0.0, allowed = 1.0, error = 0.0;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         if (!isfinite(position[i])) {
             path->not_finite++;
             return;
@@ -304,28 +306,15 @@ static void add_direction(const pelt_comparison *c, const double *wanted, double
          0.0);
 }
 
-static bool contains(const pelt_box *outer, const pelt_box *inner)
-{
-    bool holds = true;
-    for (int i = 0; i < 3; ++i) {
-        holds = holds && outer->min[i] <= inner->min[i] && outer->max[i] >= inner->max[i];
-    }
-    return holds;
-}
-
 void pelt_comparison_add(const pelt_comparison *c, const pelt_animated *animated, bool joint_boxes,
                          pelt_path_result *path)
 {
     const double n = 4.0 * c->mesh->set_count;
     pelt_box box = PELT_BOX_EMPTY;
-    for (uint32_t v = 0; v < animated->vertex_count; ++v) {
+    for (uint32_t v = 0; v < animated->vertex_count; v++) {
         uint32_t packed = c->mesh->packed_vertices[v];
         const pelt_packed_vertex *vertex = &animated->vertices[packed];
-        for (int i = 0; i < 3; ++i) {
-            float x = vertex->position[i];
-            box.min[i] = x < box.min[i] ? x : box.min[i];
-            box.max[i] = x > box.max[i] ? x : box.max[i];
-        }
+        box_add(&box, vertex->position);
         add_position(c, vertex->position, v, path);
         if (c->has_normals) {
             add_direction(c, c->normals + 3 * (size_t)v, c->normal_confidence[v], 12 * n + 42,
@@ -342,7 +331,7 @@ void pelt_comparison_add(const pelt_comparison *c, const pelt_animated *animated
     path->boxes_equal += memcmp(&box, &animated->box, sizeof(box)) == 0;
     if (joint_boxes) {
         path->joint_boxes++;
-        path->joint_boxes_hold += contains(&animated->joint_box, &animated->box);
+        path->joint_boxes_hold += box_contains(&animated->joint_box, &animated->box);
     }
 }
 

@@ -1,11 +1,11 @@
 #include "cli/crowd.h"
 
+#include "anim/anim.h"
 #include "base/base.h"
+#include "base/box.h"
 
 #include <math.h>
 #include <string.h>
-
-static const double identity[12] = { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 };
 
 /* Fractions of the golden ratio: any number of them spread evenly over [0, 1). */
 static double golden_fraction(uint32_t i)
@@ -22,9 +22,7 @@ pelt_result pelt_character_box(const pelt_character *character, const pelt_play 
     if (result != PELT_OK) {
         return result;
     }
-    pelt_member member = { .play = *play };
-    memcpy(member.world, identity, sizeof(identity));
-    result = pelt_batch_pose(batch, &(pelt_crowd){ .count = 1, .members = &member }, 0, 1);
+    result = pelt_batch_pose_one(batch, play);
     if (result == PELT_OK) {
         result = pelt_batch_box(batch, 0, out);
     }
@@ -40,7 +38,7 @@ static pelt_result box_of_clip(const pelt_character *character, const pelt_play 
     *out = (pelt_box)PELT_BOX_EMPTY;
     const pelt_model *model = character->model;
     double duration = play->clip >= 0 ? model->clips[play->clip].duration : 0.0;
-    for (int m = 0; m < (duration > 0.0 ? MOMENTS : 1); ++m) {
+    for (int m = 0; m < (duration > 0.0 ? MOMENTS : 1); m++) {
         pelt_play moment = *play;
         moment.time = play->time + duration * m / MOMENTS;
         moment.loop = true;
@@ -49,10 +47,7 @@ static pelt_result box_of_clip(const pelt_character *character, const pelt_play 
         if (result != PELT_OK) {
             return result;
         }
-        for (int axis = 0; axis < 3; ++axis) {
-            out->min[axis] = fminf(out->min[axis], box.min[axis]);
-            out->max[axis] = fmaxf(out->max[axis], box.max[axis]);
-        }
+        box_unite(out, &box);
     }
     return PELT_OK;
 }
@@ -84,7 +79,7 @@ pelt_result pelt_crowd_create(const pelt_character *character, const pelt_play *
         pelt_release(host, crowd);
         return PELT_ERROR_MEMORY;
     }
-    bool empty = box.min[0] > box.max[0];
+    bool empty = box_is_empty(&box);
     double width = empty ? 0.0 : (double)box.max[0] - box.min[0];
     double depth = empty ? 0.0 : (double)box.max[2] - box.min[2];
     const double center[2] = { empty ? 0.0 : ((double)box.min[0] + box.max[0]) / 2,
@@ -94,10 +89,10 @@ pelt_result pelt_crowd_create(const pelt_character *character, const pelt_play *
     double duration = play->clip >= 0 ? model->clips[play->clip].duration : 0.0;
     uint32_t columns = (uint32_t)ceil(sqrt(count));
     uint32_t rows = (count + columns - 1) / columns;
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         members[i].play = *play;
         if (count == 1) {
-            memcpy(members[i].world, identity, sizeof(identity));
+            memcpy(members[i].world, pelt_matrix_identity, sizeof(members[i].world));
             break;
         }
         members[i].play.time += duration * golden_fraction(i);

@@ -1,4 +1,5 @@
 /* pelt info: what a file holds and what pelt makes of it. */
+#include "base/box.h"
 #include "cli/crowd.h"
 #include "cli/options.h"
 
@@ -41,13 +42,13 @@ static totals add_up(const pelt_character *character)
 {
     totals sum = { 0 };
     const pelt_model *model = character->model;
-    for (uint32_t i = 0; i < model->part_count; ++i) {
+    for (uint32_t i = 0; i < model->part_count; i++) {
         const pelt_primitive *primitive = pelt_part_primitive(model, i);
         sum.vertices += primitive->vertex_count;
         sum.triangles += pelt_primitive_triangle_count(primitive);
         sum.morphed_parts += primitive->target_count > 0;
     }
-    for (uint32_t i = 0; i < character->mesh_count; ++i) {
+    for (uint32_t i = 0; i < character->mesh_count; i++) {
         const pelt_packed_mesh *mesh = character->meshes[i];
         const pelt_pack_report *report = &mesh->report;
         sum.source_vertices += mesh->vertex_count;
@@ -66,11 +67,6 @@ static totals add_up(const pelt_character *character)
         sum.report.influences_rounded += report->influences_rounded;
     }
     return sum;
-}
-
-static double degrees(double radians)
-{
-    return radians * 57.29577951308232;
 }
 
 static void print_name(const char *name)
@@ -98,7 +94,7 @@ static void print_parts(const pelt_report *report, const pelt_character *charact
     heading(report, "Primitives");
     printf("  %5s %5s  %-14s %11s %11s %7s %10s %7s  %s\n", "node", "prim", "topology", "vertices",
            "triangles", "joints", "influences", "targets", "mesh");
-    for (uint32_t i = 0; i < model->part_count && i < SHOWN; ++i) {
+    for (uint32_t i = 0; i < model->part_count && i < SHOWN; i++) {
         const pelt_part *part = &model->parts[i];
         const pelt_primitive *primitive = pelt_part_primitive(model, i);
         const pelt_packed_mesh *mesh = character->meshes[character->part_meshes[i]];
@@ -126,7 +122,7 @@ static void print_clips(const pelt_report *report, const pelt_model *model)
         return;
     }
     heading(report, "Clips");
-    for (uint32_t i = 0; i < model->clip_count; ++i) {
+    for (uint32_t i = 0; i < model->clip_count; i++) {
         printf("  %3u  %8.3f s  %4u channel%s ", i, model->clips[i].duration,
                model->clips[i].channel_count, model->clips[i].channel_count == 1 ? " " : "s");
         print_name(model->clips[i].name);
@@ -149,7 +145,7 @@ static void print_packing(const pelt_report *report, const totals *sum)
            sum->report.weight_error, sum->report.position_error);
     if (sum->directions) {
         printf("  normals  and tangents off by %.3f degrees at most\n",
-               degrees(larger(sum->report.normal_error, sum->report.tangent_error)));
+               pelt_degrees(larger(sum->report.normal_error, sum->report.tangent_error)));
     } else {
         printf("  normals  none in the file\n");
     }
@@ -165,7 +161,7 @@ static void print_text(const pelt_report *report, const char *file, const pelt_c
     const pelt_model *model = character->model;
     char vertices[32], triangles[32];
     uint32_t joints = 0;
-    for (uint32_t i = 0; i < model->skin_count; ++i) {
+    for (uint32_t i = 0; i < model->skin_count; i++) {
         joints += model->skins[i].joint_count;
     }
     printf("%s", pelt_report_style(report, PELT_BOLD));
@@ -184,7 +180,7 @@ static void print_text(const pelt_report *report, const char *file, const pelt_c
            model->skin_count == 1 ? "" : "s", model->node_count, model->node_count == 1 ? "" : "s");
     printf("  influences %u a vertex at most\n", sum->report.influence_max);
     printf("  clips      %u\n", model->clip_count);
-    if (box->min[0] <= box->max[0]) {
+    if (!box_is_empty(box)) {
         printf("  box        (%.6g %.6g %.6g) to (%.6g %.6g %.6g), of the static pose (no clip)\n",
                box->min[0], box->min[1], box->min[2], box->max[0], box->max[1], box->max[2]);
     }
@@ -197,7 +193,7 @@ static void json_parts(pelt_json *json, const pelt_character *character)
 {
     const pelt_model *model = character->model;
     pelt_json_list(json, "primitives");
-    for (uint32_t i = 0; i < model->part_count; ++i) {
+    for (uint32_t i = 0; i < model->part_count; i++) {
         const pelt_part *part = &model->parts[i];
         const pelt_primitive *primitive = pelt_part_primitive(model, i);
         const pelt_packed_mesh *mesh = character->meshes[character->part_meshes[i]];
@@ -226,7 +222,7 @@ static void json_parts(pelt_json *json, const pelt_character *character)
 static void json_clips(pelt_json *json, const pelt_model *model)
 {
     pelt_json_list(json, "clips");
-    for (uint32_t i = 0; i < model->clip_count; ++i) {
+    for (uint32_t i = 0; i < model->clip_count; i++) {
         pelt_json_object_line(json, NULL);
         pelt_json_integer(json, "clip", i);
         pelt_json_text(json, "name", model->clips[i].name);
@@ -245,8 +241,8 @@ static void json_packing(pelt_json *json, const totals *sum)
     pelt_json_integer(json, "floatBytes", (int64_t)sum->float_bytes);
     pelt_json_rounded(json, "weightError", sum->report.weight_error, 4);
     pelt_json_rounded(json, "positionError", sum->report.position_error, 4);
-    pelt_json_rounded(json, "normalErrorDegrees", degrees(sum->report.normal_error), 4);
-    pelt_json_rounded(json, "tangentErrorDegrees", degrees(sum->report.tangent_error), 4);
+    pelt_json_rounded(json, "normalErrorDegrees", pelt_degrees(sum->report.normal_error), 4);
+    pelt_json_rounded(json, "tangentErrorDegrees", pelt_degrees(sum->report.tangent_error), 4);
     pelt_json_integer(json, "influencesMerged", sum->report.influences_merged);
     pelt_json_integer(json, "influencesRounded", sum->report.influences_rounded);
     pelt_json_close(json);
@@ -268,14 +264,14 @@ static void print_json(const pelt_report *report, const char *file, const pelt_c
     pelt_json_integer(&json, "triangles", (int64_t)sum->triangles);
     pelt_json_integer(&json, "influences", sum->report.influence_max);
     pelt_json_list(&json, "skins");
-    for (uint32_t i = 0; i < model->skin_count; ++i) {
+    for (uint32_t i = 0; i < model->skin_count; i++) {
         pelt_json_object_line(&json, NULL);
         pelt_json_text(&json, "name", model->skins[i].name);
         pelt_json_integer(&json, "joints", model->skins[i].joint_count);
         pelt_json_close(&json);
     }
     pelt_json_close(&json);
-    if (box->min[0] <= box->max[0]) {
+    if (!box_is_empty(box)) {
         pelt_json_object_line(&json, "box");
         pelt_json_text(&json, "pose", "static");
         pelt_json_floats(&json, "min", box->min, 3);
@@ -318,7 +314,7 @@ static int run(pelt_report *report, int argc, char **argv)
     const char *file;
     bool json = false;
     const pelt_option table[] = {
-        { .name = "json", .kind = PELT_OPTION_FLAG, .help = "print it as JSON", .target = &json },
+        pelt_option_json(&json, "print it as JSON"),
         { 0 },
     };
     pelt_parsed parsed = pelt_options_parse(report, &pelt_command_info, table, argc, argv, &file);

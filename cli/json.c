@@ -6,7 +6,7 @@
 static void indent(const pelt_json *json)
 {
     fputc('\n', json->stream);
-    for (int i = 0; i <= json->depth; ++i) {
+    for (int i = 0; i <= json->depth; i++) {
         fputs("  ", json->stream);
     }
 }
@@ -21,7 +21,7 @@ static size_t utf8_length(const unsigned char *text)
                     : text[0] >= 0xe0 && text[0] < 0xf0 ? 3
                     : text[0] >= 0xf0 && text[0] < 0xf5 ? 4
                                                         : 0;
-    for (size_t i = 1; i < length; ++i) {
+    for (size_t i = 1; i < length; i++) {
         if ((text[i] & 0xc0) != 0x80) {
             return 0;
         }
@@ -39,7 +39,7 @@ static void write_string(FILE *stream, const char *string)
         size_t length = utf8_length(c);
         if (length == 0) {
             fputs("\xef\xbf\xbd", stream); /* U+FFFD */
-            ++c;
+            c++;
         } else if (*c == '"' || *c == '\\') {
             fprintf(stream, "\\%c", *c++);
         } else if (*c < 0x20 || *c == 0x7f) {
@@ -73,7 +73,7 @@ static void open_level(pelt_json *json, const char *key, char bracket, bool line
     begin_member(json, key);
     fputc(bracket, json->stream);
     bool within_line = json->inline_at[json->depth];
-    ++json->depth;
+    json->depth++;
     json->inline_at[json->depth] = line || within_line;
     json->filled[json->depth] = false;
     json->brackets[json->depth] = bracket == '{' ? '}' : ']';
@@ -110,7 +110,7 @@ void pelt_json_close(pelt_json *json)
 {
     char bracket = json->brackets[json->depth];
     bool line = json->inline_at[json->depth] || !json->filled[json->depth];
-    --json->depth;
+    json->depth--;
     if (!line) {
         indent(json);
     }
@@ -146,7 +146,7 @@ static void write_number(FILE *stream, double value)
         return;
     }
     char digits[40];
-    for (int precision = 1; precision <= 17; ++precision) {
+    for (int precision = 1; precision <= 17; precision++) {
         (void)snprintf(digits, sizeof(digits), "%.*g", precision, value);
         if (strtod(digits, NULL) == value) {
             break;
@@ -175,7 +175,7 @@ void pelt_json_floats(pelt_json *json, const char *key, const float *values, uin
 {
     begin_member(json, key);
     fputc('[', json->stream);
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         fputs(i ? ", " : "", json->stream);
         write_number(json->stream, values[i]);
     }

@@ -11,7 +11,7 @@ enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
 static const pelt_command *find_command(const char *name)
 {
-    for (int i = 0; i < COMMAND_COUNT; ++i) {
+    for (int i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(commands[i]->name, name) == 0) {
             return commands[i];
         }
@@ -25,7 +25,7 @@ static void print_usage(FILE *stream, const char *bold, const char *plain)
             "pelt %s: skins animated glTF characters on the GPU and the CPU.\n\n"
             "%sUsage:%s pelt COMMAND FILE [options]\n\n%sCommands:%s\n",
             pelt_version(), bold, plain, bold, plain);
-    for (int i = 0; i < COMMAND_COUNT; ++i) {
+    for (int i = 0; i < COMMAND_COUNT; i++) {
         fprintf(stream, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
     }
     fprintf(stream,
@@ -41,7 +41,7 @@ static void print_usage(FILE *stream, const char *bold, const char *plain)
 static int unknown_command(pelt_report *report, const char *word)
 {
     const char *names[COMMAND_COUNT + 1];
-    for (int i = 0; i < COMMAND_COUNT; ++i) {
+    for (int i = 0; i < COMMAND_COUNT; i++) {
         names[i] = commands[i]->name;
     }
     names[COMMAND_COUNT] = NULL;

@@ -15,13 +15,13 @@ static size_t distance(const char *a, const char *b)
     if (a_length > WORD_MAX || b_length > WORD_MAX) {
         return SIZE_MAX;
     }
-    for (size_t j = 0; j <= b_length; ++j) {
+    for (size_t j = 0; j <= b_length; j++) {
         rows[0][j] = j;
     }
-    for (size_t i = 1; i <= a_length; ++i) {
+    for (size_t i = 1; i <= a_length; i++) {
         size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *twice_above = rows[(i + 1) % 3];
         row[0] = i;
-        for (size_t j = 1; j <= b_length; ++j) {
+        for (size_t j = 1; j <= b_length; j++) {
             size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
             best = above[j] + 1 < best ? above[j] + 1 : best;
             best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
@@ -39,7 +39,7 @@ const char *pelt_nearest(const char *word, const char *const *candidates)
 {
     const char *nearest = NULL;
     size_t fewest = SIZE_MAX;
-    for (; *candidates; ++candidates) {
+    for (; *candidates; candidates++) {
         size_t edits = distance(word, *candidates);
         size_t shared = strlen(word) >= 3 ? strlen(word) : SIZE_MAX;
         if (shared != SIZE_MAX && strncmp(word, *candidates, shared) == 0) {
@@ -56,7 +56,7 @@ const char *pelt_nearest(const char *word, const char *const *candidates)
 
 static void print_wrapped(const char *text, int column)
 {
-    for (const char *c = text; *c; ++c) {
+    for (const char *c = text; *c; c++) {
         putchar(*c);
         if (*c == '\n') {
             printf("%*s", column, "");
@@ -86,18 +86,35 @@ static void print_help(const pelt_report *report, const pelt_command *command,
     if (command->operand) {
         printf(" %s", command->operand);
     }
-    for (const pelt_option *option = options; option->name; ++option) {
+    for (const pelt_option *option = options; option->name; option++) {
         if (option->required) {
             printf(" -%c %s", option->letter, option->value);
         }
     }
     printf(" [options]\n\n%s.\n%s\n%sOptions:%s\n", command->summary, command->details, bold,
            plain);
-    for (const pelt_option *option = options; option->name; ++option) {
+    for (const pelt_option *option = options; option->name; option++) {
         print_option(option->letter, option->name, option->value, option->help);
     }
     print_option('h', "help", NULL, "print this");
     printf("\n%sExample:%s\n  %s\n", bold, plain, command->example);
+}
+
+pelt_option pelt_option_output(const char **target, const char *value, const char *help)
+{
+    return (pelt_option){ .name = "output",
+                          .letter = 'o',
+                          .kind = PELT_OPTION_TEXT,
+                          .value = value,
+                          .help = help,
+                          .target = target,
+                          .required = true };
+}
+
+pelt_option pelt_option_json(bool *target, const char *help)
+{
+    return (
+        pelt_option){ .name = "json", .kind = PELT_OPTION_FLAG, .help = help, .target = target };
 }
 
 static bool parse_count(const char *text, uint32_t minimum, uint32_t maximum, uint32_t *out)
@@ -106,7 +123,7 @@ static bool parse_count(const char *text, uint32_t minimum, uint32_t maximum, ui
     if (!*text) {
         return false;
     }
-    for (; *text; ++text) {
+    for (; *text; text++) {
         if (*text < '0' || *text > '9') {
             return false;
         }
@@ -147,7 +164,7 @@ static bool parse_size(const char *text, uint32_t minimum, uint32_t maximum, uin
 static bool set_choice(pelt_report *report, const pelt_option *option, const char *text)
 {
     char list[128] = "";
-    for (int i = 0; option->choices[i]; ++i) {
+    for (int i = 0; option->choices[i]; i++) {
         if (strcmp(option->choices[i], text) == 0) {
             *(int *)option->target = i;
             return true;
@@ -206,7 +223,7 @@ static void report_unknown(pelt_report *report, const pelt_command *command,
                            const pelt_option *options, const char *word, size_t length)
 {
     const char *names[NAMES_MAX] = { "help" };
-    for (size_t i = 0; options[i].name && i + 2 < NAMES_MAX; ++i) {
+    for (size_t i = 0; options[i].name && i + 2 < NAMES_MAX; i++) {
         names[i + 1] = options[i].name;
     }
     char name[WORD_MAX + 1];
@@ -229,7 +246,7 @@ static const pelt_option *find_option(pelt_report *report, const pelt_command *c
 {
     *value = NULL;
     if (argument[1] != '-') {
-        for (const pelt_option *option = options; option->name; ++option) {
+        for (const pelt_option *option = options; option->name; option++) {
             if (option->letter && option->letter == argument[1]) {
                 *value = argument[2] ? argument + 2 : NULL;
                 return option;
@@ -241,7 +258,7 @@ static const pelt_option *find_option(pelt_report *report, const pelt_command *c
     }
     const char *word = argument + 2;
     size_t length = strcspn(word, "=");
-    for (const pelt_option *option = options; option->name; ++option) {
+    for (const pelt_option *option = options; option->name; option++) {
         if (strlen(option->name) == length && strncmp(option->name, word, length) == 0) {
             *value = word[length] ? word + length + 1 : NULL;
             return option;
@@ -292,7 +309,7 @@ pelt_parsed pelt_options_parse(pelt_report *report, const pelt_command *command,
     uint32_t given = 0; /* a bit for each option */
     bool only_operands = false;
     *operand = NULL;
-    for (int i = 0; i < argc; ++i) {
+    for (int i = 0; i < argc; i++) {
         if (!only_operands && is_help(argv[i])) {
             print_help(report, command, options);
             return PELT_PARSED_HELP;
@@ -321,7 +338,8 @@ pelt_parsed pelt_options_parse(pelt_report *report, const pelt_command *command,
                           command->operand, command->name);
         return PELT_PARSED_ERROR;
     }
-    for (const pelt_option *option = options; option->name; ++option) {
+    report->input = *operand;
+    for (const pelt_option *option = options; option->name; option++) {
         if (option->required && !(given >> (option - options) & 1)) {
             pelt_report_error(report, NULL, "pelt %s needs -%c %s", command->name, option->letter,
                               option->value);

@@ -43,8 +43,13 @@ typedef enum pelt_parsed {
     PELT_PARSED_ERROR /* said so: exit with PELT_EXIT_USAGE */
 } pelt_parsed;
 
+/* Options that several commands have. */
+pelt_option pelt_option_output(const char **target, const char *value, const char *help);
+pelt_option pelt_option_json(bool *target, const char *help);
+
 /* Parses what follows the subcommand's name. options ends with an option without a name; --help
- * is understood everywhere. *operand: what is not an option, required if the command has one. */
+ * is understood everywhere. *operand: what is not an option, required if the command has one; it
+ * becomes report->input. */
 pelt_parsed pelt_options_parse(pelt_report *report, const pelt_command *command,
                                const pelt_option *options, int argc, char **argv,
                                const char **operand);

@@ -12,11 +12,11 @@ typedef struct added {
 static pelt_result add_materials(pelt_renderer *renderer, const char *file, const pelt_model *model,
                                  added *numbers)
 {
-    for (uint32_t i = 0; i < model->image_count; ++i) {
+    for (uint32_t i = 0; i < model->image_count; i++) {
         numbers->images[i] = -1;
     }
     pelt_result result = PELT_OK;
-    for (uint32_t i = 0; result == PELT_OK && i < model->material_count; ++i) {
+    for (uint32_t i = 0; result == PELT_OK && i < model->material_count; i++) {
         const pelt_material *material = &model->materials[i];
         int32_t source = material->base_color_image;
         int32_t image = source >= 0 ? numbers->images[source] : -1;
@@ -39,7 +39,7 @@ static pelt_result add_meshes(pelt_renderer *renderer, const pelt_picture_scene 
 {
     const pelt_character *character = scene->character;
     pelt_result result = PELT_OK;
-    for (uint32_t i = 0; result == PELT_OK && i < character->mesh_count; ++i) {
+    for (uint32_t i = 0; result == PELT_OK && i < character->mesh_count; i++) {
         result = pelt_renderer_add_mesh(renderer, character->primitives[i],
                                         scene->packed_order ? character->meshes[i]->packed_vertices
                                                             : NULL,
@@ -54,8 +54,8 @@ static void fill_draws(const pelt_picture_scene *scene, const added *numbers,
     const pelt_character *character = scene->character;
     const pelt_model *model = character->model;
     size_t slot = 0;
-    for (uint32_t i = 0; i < scene->count; ++i) {
-        for (uint32_t part = 0; part < model->part_count; ++part, ++slot) {
+    for (uint32_t i = 0; i < scene->count; i++) {
+        for (uint32_t part = 0; part < model->part_count; part++, slot++) {
             int32_t material = pelt_part_primitive(model, part)->material;
             draws[slot] = (pelt_render_draw){
                 .mesh = numbers->meshes[character->part_meshes[part]],

@@ -1,9 +1,10 @@
 /* pelt render: a picture of a crowd. */
+#include "base/box.h"
 #include "cli/backend.h"
 #include "cli/crowd.h"
+#include "cli/open.h"
 #include "cli/picture.h"
 
-#include <pelt/gltf.h>
 #include <string.h>
 
 typedef struct render_options {
@@ -39,31 +40,15 @@ static pelt_result prepare(pelt_report *report, rendering *r)
 {
     const render_options *options = r->options;
     const pelt_host *host = &report->host;
-    pelt_model *model;
-    pelt_result result = pelt_gltf_read(host, options->file, &model);
+    pelt_result result = pelt_character_open(host,
+                                             &(pelt_open_info){ .file = options->file,
+                                                                .clip = options->clip,
+                                                                .first_clip = !options->fixed_pose,
+                                                                .time = options->time,
+                                                                .add_normals = true },
+                                             &r->play, &r->character);
     if (result != PELT_OK) {
         return result;
-    }
-    r->play = (pelt_play){ .clip = -1, .time = options->time };
-    if (options->clip) {
-        result = pelt_find_clip(host, options->file, model, options->clip, &r->play.clip);
-    } else if (!options->fixed_pose && model->clip_count) {
-        r->play.clip = 0;
-    }
-    if (result == PELT_OK && model->part_count == 0) {
-        result = pelt_fail(host, PELT_ERROR_FILE, options->file, NULL,
-                           "nothing to draw: its scene has no mesh");
-    }
-    if (result == PELT_OK) {
-        result = pelt_model_add_normals(model);
-    }
-    if (result != PELT_OK) {
-        pelt_model_destroy(model);
-        return result;
-    }
-    result = pelt_character_create(host, model, &r->character);
-    if (result != PELT_OK) {
-        return result; /* and the model is gone */
     }
     result = pelt_crowd_create(r->character, &r->play, options->count, &r->crowd);
     if (result == PELT_OK) {
@@ -73,7 +58,7 @@ static pelt_result prepare(pelt_report *report, rendering *r)
     if (result == PELT_OK) {
         result = pelt_batch_pose(r->batch, r->crowd, 0, options->count);
     }
-    size_t parts = (size_t)options->count * model->part_count;
+    size_t parts = (size_t)options->count * r->character->model->part_count;
     r->parts = pelt_allocate(host, parts, sizeof(*r->parts));
     r->part_boxes = pelt_allocate(host, parts, sizeof(*r->part_boxes));
     r->member_boxes = pelt_allocate(host, options->count, sizeof(*r->member_boxes));
@@ -107,21 +92,13 @@ static void write_vertices(const pelt_animated *animated, pelt_packed_vertex *ou
         memcpy(out, animated->vertices, animated->vertex_count * sizeof(*out));
         return;
     }
-    for (uint32_t v = 0; v < animated->vertex_count; ++v) {
+    for (uint32_t v = 0; v < animated->vertex_count; v++) {
         float normal[3] = { 0, 0, 1 };
         pelt_animated_position(animated, NULL, v, out[v].position);
         if (animated->normals) {
             pelt_animated_normal(animated, NULL, v, normal);
         }
         out[v].normal = pelt_encode_direction(normal, 1.0f);
-    }
-}
-
-static void grow(pelt_box *box, const pelt_box *other)
-{
-    for (int i = 0; i < 3; ++i) {
-        box->min[i] = other->min[i] < box->min[i] ? other->min[i] : box->min[i];
-        box->max[i] = other->max[i] > box->max[i] ? other->max[i] : box->max[i];
     }
 }
 
@@ -137,16 +114,16 @@ static pelt_result collect(rendering *r)
                                     PELT_MEMORY_UPLOAD, &r->vertices);
     }
     size_t slot = 0;
-    for (uint32_t i = 0; i < r->options->count; ++i) {
+    for (uint32_t i = 0; i < r->options->count; i++) {
         r->member_boxes[i] = (pelt_box)PELT_BOX_EMPTY;
-        for (uint32_t part = 0; result == PELT_OK && part < parts; ++part, ++slot) {
+        for (uint32_t part = 0; result == PELT_OK && part < parts; part++, slot++) {
             pelt_animated animated;
             result = r->backend->fetch(r->backend, i, part, &animated);
             if (result != PELT_OK) {
                 break;
             }
             r->part_boxes[slot] = animated.box;
-            grow(&r->member_boxes[i], &animated.box);
+            box_unite(&r->member_boxes[i], &animated.box);
             if (r->own_device) {
                 size_t first = i * each + character->vertex_offsets[part];
                 r->parts[slot] = r->vertices.address + first * 16;
@@ -165,7 +142,7 @@ static pelt_result skin(rendering *r)
     int runs = r->own_device ? 1 : 5;
     pelt_result result = PELT_OK;
     r->skin_time = 0.0;
-    for (int i = 0; result == PELT_OK && i < runs; ++i) {
+    for (int i = 0; result == PELT_OK && i < runs; i++) {
         result = r->backend->skin(r->backend, r->batch);
         if (i == 0 || r->backend->skin_time < r->skin_time) {
             r->skin_time = r->backend->skin_time;
@@ -209,7 +186,7 @@ static void print_text(const pelt_report *report, const rendering *r)
            r->report.sky_count);
     printf("  raster   %9.3f ms  %s triangles\n", r->report.raster_time,
            pelt_format_count(r->report.triangle_count, triangles));
-    for (uint32_t i = 0; i < options->count && i < BOXES_SHOWN; ++i) {
+    for (uint32_t i = 0; i < options->count && i < BOXES_SHOWN; i++) {
         const pelt_box *box = &r->member_boxes[i];
         printf("  box %-4u (%.4f %.4f %.4f) to (%.4f %.4f %.4f)\n", i, box->min[0], box->min[1],
                box->min[2], box->max[0], box->max[1], box->max[2]);
@@ -231,12 +208,7 @@ static void print_json(const pelt_report *report, const rendering *r)
     pelt_json_integer(&json, "height", options->size[1]);
     pelt_json_text(&json, "device", r->backend->path);
     pelt_json_text(&json, "deviceName", r->device_name);
-    if (r->play.clip >= 0) {
-        pelt_json_integer(&json, "clip", r->play.clip);
-        pelt_json_text(&json, "clipName", model->clips[r->play.clip].name);
-    } else {
-        pelt_json_text(&json, "clip", NULL);
-    }
+    pelt_json_clip(&json, model, r->play.clip);
     pelt_json_number(&json, "time", r->play.time);
     pelt_json_integer(&json, "instances", options->count);
     pelt_json_integer(&json, "verticesEach",
@@ -248,7 +220,7 @@ static void print_json(const pelt_report *report, const rendering *r)
     pelt_json_rounded(&json, "raster", r->report.raster_time, 6);
     pelt_json_close(&json);
     pelt_json_list(&json, "boxes");
-    for (uint32_t i = 0; i < options->count; ++i) {
+    for (uint32_t i = 0; i < options->count; i++) {
         pelt_json_object_line(&json, NULL);
         pelt_json_floats(&json, "min", r->member_boxes[i].min, 3);
         pelt_json_floats(&json, "max", r->member_boxes[i].max, 3);
@@ -326,37 +298,12 @@ static int run(pelt_report *report, int argc, char **argv)
 {
     render_options options = { .count = 1, .size = { 1600, 900 } };
     const pelt_option table[] = {
-        { .name = "output",
-          .letter = 'o',
-          .kind = PELT_OPTION_TEXT,
-          .value = "OUT.png",
-          .help = "the picture to write",
-          .target = &options.output,
-          .required = true },
-        { .name = "clip",
-          .letter = 'c',
-          .kind = PELT_OPTION_TEXT,
-          .value = "CLIP",
-          .help = "a clip, by name or number\n(default: the first, if there is one)",
-          .target = &options.clip },
-        { .name = "static",
-          .kind = PELT_OPTION_FLAG,
-          .help = "no clip: the static pose",
-          .target = &options.fixed_pose },
-        { .name = "time",
-          .letter = 't',
-          .kind = PELT_OPTION_NUMBER,
-          .value = "SECONDS",
-          .help = "when the first instance is (default: 0)",
-          .target = &options.time },
-        { .name = "count",
-          .letter = 'n',
-          .kind = PELT_OPTION_COUNT,
-          .value = "N",
-          .help = "instances, in a grid (default: 1)",
-          .target = &options.count,
-          .minimum = 1,
-          .maximum = 1000000 },
+        pelt_option_output(&options.output, "OUT.png", "the picture to write"),
+        pelt_option_clip(&options.clip,
+                         "a clip, by name or number\n(default: the first, if there is one)"),
+        pelt_option_static(&options.fixed_pose),
+        pelt_option_time(&options.time, "when the first instance is (default: 0)"),
+        pelt_option_count(&options.count, "instances, in a grid (default: 1)"),
         { .name = "size",
           .letter = 's',
           .kind = PELT_OPTION_SIZE,
@@ -369,17 +316,9 @@ static int run(pelt_report *report, int argc, char **argv)
           .kind = PELT_OPTION_FLAG,
           .help = "draw the instances' exact boxes",
           .target = &options.boxes },
-        { .name = "device",
-          .letter = 'd',
-          .kind = PELT_OPTION_CHOICE,
-          .value = "DEVICE",
-          .help = "what skins: auto, gpu, cpu or reference\n(default: auto, the GPU)",
-          .target = &options.device,
-          .choices = pelt_device_choices },
-        { .name = "json",
-          .kind = PELT_OPTION_FLAG,
-          .help = "print times and boxes as JSON",
-          .target = &options.json },
+        pelt_option_device(&options.device, "what skins: auto, gpu, cpu or reference\n"
+                                            "(default: auto, the GPU)"),
+        pelt_option_json(&options.json, "print times and boxes as JSON"),
         { 0 },
     };
     pelt_parsed parsed =

@@ -16,7 +16,7 @@ static bool wants_colour(int descriptor)
 
 void pelt_print_safe(FILE *stream, const char *text)
 {
-    for (const char *c = text; *c; ++c) {
+    for (const char *c = text; *c; c++) {
         fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, stream);
     }
 }
@@ -45,9 +45,14 @@ static void print_message(pelt_report *report, const pelt_message *message)
     fputc('\n', stderr);
 }
 
-static void receive(void *user, const pelt_message *message)
+static void receive(void *user, const pelt_message *received)
 {
     pelt_report *report = user;
+    pelt_message named = *received;
+    if (!named.file && named.pointer) {
+        named.file = report->input; /* poses, for one, know their model but no file */
+    }
+    const pelt_message *message = &named;
     if (report->mute_no_device && message->result == PELT_ERROR_DEVICE) {
         (void)snprintf(report->no_device, sizeof(report->no_device), "%s", message->text);
         return;
@@ -81,7 +86,7 @@ void pelt_report_begin(pelt_report *report)
 void pelt_report_end(pelt_report *report)
 {
     pelt_report_progress(report, NULL);
-    for (uint32_t i = 0; i < report->message_count; ++i) {
+    for (uint32_t i = 0; i < report->message_count; i++) {
         free(report->messages[i].file);
         free(report->messages[i].pointer);
         free(report->messages[i].text);
@@ -103,7 +108,7 @@ static void write_messages(const pelt_report *report, pelt_json *json, const cha
                            pelt_severity severity)
 {
     pelt_json_list(json, key);
-    for (uint32_t i = 0; i < report->message_count; ++i) {
+    for (uint32_t i = 0; i < report->message_count; i++) {
         const pelt_report_message *message = &report->messages[i];
         if (message->severity == severity) {
             pelt_json_object_line(json, NULL);
@@ -177,7 +182,7 @@ const char *pelt_format_count(uint64_t count, char buffer[32])
     char digits[24];
     int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
     char *out = buffer;
-    for (int i = 0; i < length; ++i) {
+    for (int i = 0; i < length; i++) {
         if (i > 0 && (length - i) % 3 == 0) {
             *out++ = ',';
         }
@@ -194,7 +199,7 @@ const char *pelt_format_bytes(uint64_t bytes, char buffer[32])
     int unit = 0;
     while (value >= 999.5 && unit < 4) {
         value /= 1000.0;
-        ++unit;
+        unit++;
     }
     (void)snprintf(buffer, 32, unit == 0 || value >= 99.95 ? "%.0f %s" : "%.1f %s", value,
                    units[unit]);

@@ -19,8 +19,9 @@ typedef struct pelt_report_message {
 } pelt_report_message;
 
 typedef struct pelt_report {
-    pelt_host host; /* what the library is given: messages arrive here */
-    bool json;      /* stdout is JSON and nothing else */
+    pelt_host host;    /* what the library is given: messages arrive here */
+    const char *input; /* what messages about an object of some file are about, or NULL */
+    bool json;         /* stdout is JSON and nothing else */
 
     /* That there is no device is kept in no_device instead of printed; all else still is. */
     bool mute_no_device;
@@ -58,6 +59,11 @@ const char *pelt_report_style(const pelt_report *report, pelt_style style);
 
 /* Prints text that came from a file: control characters become '?'. */
 void pelt_print_safe(FILE *stream, const char *text);
+
+static inline double pelt_degrees(double radians)
+{
+    return radians * 57.29577951308232;
+}
 
 /* 1234567 as "1,234,567"; buffer of 32. */
 const char *pelt_format_count(uint64_t count, char buffer[32]);

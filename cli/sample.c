@@ -13,8 +13,8 @@ typedef struct sample_options {
 static uint64_t vertex_total(const pelt_model *model)
 {
     uint64_t total = 0;
-    for (uint32_t m = 0; m < model->mesh_count; ++m) {
-        for (uint32_t p = 0; p < model->meshes[m].primitive_count; ++p) {
+    for (uint32_t m = 0; m < model->mesh_count; m++) {
+        for (uint32_t p = 0; p < model->meshes[m].primitive_count; p++) {
             total += model->meshes[m].primitives[p].vertex_count;
         }
     }
@@ -33,7 +33,7 @@ static void print_result(const pelt_report *report, const sample_options *option
         pelt_json_integer(&json, "vertices", (int64_t)vertices);
         pelt_json_integer(&json, "joints", joints);
         pelt_json_list(&json, "clips");
-        for (uint32_t i = 0; i < model->clip_count; ++i) {
+        for (uint32_t i = 0; i < model->clip_count; i++) {
             pelt_json_text(&json, NULL, model->clips[i].name);
         }
         pelt_json_close(&json);
@@ -44,7 +44,7 @@ static void print_result(const pelt_report *report, const sample_options *option
     char count[32];
     pelt_print_safe(stdout, options->output);
     printf(": %s vertices, %u joints, clips", pelt_format_count(vertices, count), joints);
-    for (uint32_t i = 0; i < model->clip_count; ++i) {
+    for (uint32_t i = 0; i < model->clip_count; i++) {
         printf("%s %s", i ? "," : "", model->clips[i].name);
     }
     printf("\n");
@@ -72,13 +72,7 @@ static int run(pelt_report *report, int argc, char **argv)
     sample_options options = { 0 };
     const char *operand;
     const pelt_option table[] = {
-        { .name = "output",
-          .letter = 'o',
-          .kind = PELT_OPTION_TEXT,
-          .value = "OUT.glb",
-          .help = "the file to write",
-          .target = &options.output,
-          .required = true },
+        pelt_option_output(&options.output, "OUT.glb", "the file to write"),
         { .name = "vertices",
           .kind = PELT_OPTION_COUNT,
           .value = "N",
@@ -93,10 +87,7 @@ static int run(pelt_report *report, int argc, char **argv)
           .target = &options.joints,
           .minimum = 1,
           .maximum = PELT_SAMPLE_JOINTS_MAX },
-        { .name = "json",
-          .kind = PELT_OPTION_FLAG,
-          .help = "print what was made as JSON",
-          .target = &options.json },
+        pelt_option_json(&options.json, "print what was made as JSON"),
         { 0 },
     };
     pelt_parsed parsed =

@@ -1,5 +1,6 @@
 #include "cli/scene.h"
 
+#include "anim/anim.h"
 #include "cli/report.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ const pelt_primitive *pelt_part_primitive(const pelt_model *model, uint32_t part
 static size_t *primitive_offsets(const pelt_host *host, const pelt_model *model)
 {
     size_t *offsets = pelt_allocate(host, (size_t)model->mesh_count + 1, sizeof(*offsets));
-    for (uint32_t i = 0; offsets && i < model->mesh_count; ++i) {
+    for (uint32_t i = 0; offsets && i < model->mesh_count; i++) {
         offsets[i + 1] = offsets[i] + 2 * (size_t)model->meshes[i].primitive_count;
     }
     return offsets;
@@ -32,7 +33,7 @@ static pelt_result pack_parts(pelt_character *character)
     if (!slots) {
         goto done;
     }
-    for (uint32_t i = 0; i < model->part_count; ++i) {
+    for (uint32_t i = 0; i < model->part_count; i++) {
         const pelt_part *part = &model->parts[i];
         uint32_t *slot = &slots[offsets[part->mesh] + 2 * (size_t)part->primitive + part->skinned];
         if (*slot == 0) {
@@ -82,7 +83,7 @@ pelt_result pelt_character_create(const pelt_host *host, pelt_model *model, pelt
     if (result != PELT_OK) {
         goto fail;
     }
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; i++) {
         const pelt_packed_mesh *mesh = character->meshes[character->part_meshes[i]];
         character->vertex_offsets[i + 1] = character->vertex_offsets[i] + mesh->vertex_count;
         character->tangent_offsets[i + 1] =
@@ -102,7 +103,7 @@ void pelt_character_destroy(pelt_character *character)
     }
     const pelt_host *host = character->host;
     bool packed = character->joint_boxes && character->meshes;
-    for (uint32_t i = 0; packed && i < character->mesh_count; ++i) {
+    for (uint32_t i = 0; packed && i < character->mesh_count; i++) {
         pelt_joint_boxes_destroy(character->joint_boxes[i]);
         pelt_packed_mesh_destroy(character->meshes[i]);
     }
@@ -118,7 +119,7 @@ void pelt_character_destroy(pelt_character *character)
 
 pelt_result pelt_character_add_joint_boxes(pelt_character *character)
 {
-    for (uint32_t i = 0; i < character->mesh_count; ++i) {
+    for (uint32_t i = 0; i < character->mesh_count; i++) {
         if (!character->joint_boxes[i]) {
             pelt_result result = pelt_joint_boxes_create(character->host, character->meshes[i],
                                                          NULL, &character->joint_boxes[i]);
@@ -134,8 +135,8 @@ void pelt_character_release_sources(pelt_character *character)
 {
     enum { LARGE = 1 << 16 }; /* vertices; giving small blocks back would gain nothing */
     pelt_model *model = character->model;
-    for (uint32_t m = 0; m < model->mesh_count; ++m) {
-        for (uint32_t p = 0; p < model->meshes[m].primitive_count; ++p) {
+    for (uint32_t m = 0; m < model->mesh_count; m++) {
+        for (uint32_t p = 0; p < model->meshes[m].primitive_count; p++) {
             pelt_primitive *primitive = &model->meshes[m].primitives[p];
             if (primitive->vertex_count < LARGE) {
                 continue;
@@ -152,40 +153,6 @@ void pelt_character_release_sources(pelt_character *character)
                 primitive->positions = primitive->normals = primitive->tangents = NULL;
             }
         }
-    }
-}
-
-pelt_result pelt_find_clip(const pelt_host *host, const char *file, const pelt_model *model,
-                           const char *name, int32_t *out)
-{
-    *out = -1;
-    if (!name) {
-        return PELT_OK;
-    }
-    *out = pelt_model_find_clip(model, name);
-    if (*out >= 0) {
-        return PELT_OK;
-    }
-    char list[512] = "";
-    for (uint32_t i = 0; i < model->clip_count && strlen(list) < sizeof(list) - 64; ++i) {
-        size_t used = strlen(list);
-        const char *clip = model->clips[i].name;
-        (void)snprintf(list + used, sizeof(list) - used, clip ? "%s%u '%.40s'" : "%s%u",
-                       i ? ", " : "", i, clip);
-    }
-    return model->clip_count ? pelt_fail(host, PELT_ERROR_FILE, file, "/animations",
-                                         "no clip '%s'; there are: %s", name, list)
-                             : pelt_fail(host, PELT_ERROR_FILE, file, NULL,
-                                         "no clip '%s': the file has no clips", name);
-}
-
-void pelt_print_clip(const pelt_model *model, int32_t clip)
-{
-    printf("clip %d", clip);
-    if (model->clips[clip].name) {
-        printf(" '");
-        pelt_print_safe(stdout, model->clips[clip].name);
-        printf("'");
     }
 }
 
@@ -231,7 +198,7 @@ pelt_result pelt_batch_create(const pelt_character *character, uint32_t capacity
 static void release_morphed(pelt_batch *batch)
 {
     size_t count = (size_t)batch->count * batch->character->model->part_count;
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; i++) {
         pelt_morphed *morphed = &batch->morphed[i];
         pelt_joint_boxes_destroy(morphed->joint_boxes);
         pelt_release(batch->host, morphed->tangents);
@@ -262,7 +229,7 @@ static pelt_result morph_part(pelt_batch *batch, uint32_t i, uint32_t part)
     const pelt_primitive *primitive = pelt_part_primitive(character->model, part);
     const double *weights = pelt_batch_morph_weights(batch, i, part);
     bool moved = false;
-    for (uint32_t t = 0; weights && t < primitive->target_count; ++t) {
+    for (uint32_t t = 0; weights && t < primitive->target_count; t++) {
         moved = moved || weights[t] != 0.0;
     }
     if (!moved) {
@@ -302,7 +269,7 @@ static pelt_result pose_member(pelt_batch *batch, const pelt_member *member, uin
     if (result == PELT_OK && weights) {
         memcpy(batch->morph_weights + i * weights, pose->morph_weights, weights * sizeof(double));
     }
-    for (uint32_t part = 0; result == PELT_OK && part < model->part_count; ++part) {
+    for (uint32_t part = 0; result == PELT_OK && part < model->part_count; part++) {
         result = morph_part(batch, i, part);
     }
     return result;
@@ -314,13 +281,20 @@ pelt_result pelt_batch_pose(pelt_batch *batch, const pelt_crowd *crowd, uint32_t
     release_morphed(batch);
     batch->first = first;
     batch->count = count;
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         pelt_result result = pose_member(batch, &crowd->members[first + i], i);
         if (result != PELT_OK) {
             return result;
         }
     }
     return PELT_OK;
+}
+
+pelt_result pelt_batch_pose_one(pelt_batch *batch, const pelt_play *play)
+{
+    pelt_member member = { .play = *play };
+    memcpy(member.world, pelt_matrix_identity, sizeof(member.world));
+    return pelt_batch_pose(batch, &(pelt_crowd){ .count = 1, .members = &member }, 0, 1);
 }
 
 static size_t palette_offset(const pelt_batch *batch, uint32_t i, uint32_t part)
@@ -360,7 +334,7 @@ size_t pelt_batch_member_bytes(const pelt_character *character)
     const pelt_model *model = character->model;
     size_t bytes = (size_t)model->matrix_count * (12 * sizeof(float) + 12 * sizeof(double)) +
                    (size_t)model->part_count * sizeof(pelt_morphed);
-    for (uint32_t i = 0; i < model->part_count; ++i) {
+    for (uint32_t i = 0; i < model->part_count; i++) {
         size_t vertices = character->vertex_offsets[i + 1] - character->vertex_offsets[i];
         size_t tangents = character->tangent_offsets[i + 1] - character->tangent_offsets[i];
         size_t copies = pelt_part_primitive(model, i)->target_count ? 2 : 1;
@@ -373,7 +347,7 @@ pelt_result pelt_batch_box(const pelt_batch *batch, uint32_t i, pelt_box *out)
 {
     const pelt_character *character = batch->character;
     uint32_t largest = 0;
-    for (uint32_t m = 0; m < character->mesh_count; ++m) {
+    for (uint32_t m = 0; m < character->mesh_count; m++) {
         uint32_t vertices = character->meshes[m]->vertex_count;
         largest = vertices > largest ? vertices : largest;
     }
@@ -382,7 +356,7 @@ pelt_result pelt_batch_box(const pelt_batch *batch, uint32_t i, pelt_box *out)
         return PELT_ERROR_MEMORY;
     }
     *out = (pelt_box)PELT_BOX_EMPTY;
-    for (uint32_t part = 0; part < character->model->part_count; ++part) {
+    for (uint32_t part = 0; part < character->model->part_count; part++) {
         const pelt_packed_mesh *mesh = character->meshes[character->part_meshes[part]];
         pelt_skin_cpu(&(pelt_skin_job){ .mesh = mesh,
                                         .matrices = pelt_batch_palette(batch, i, part),

@@ -31,14 +31,6 @@ void pelt_character_release_sources(pelt_character *character);
 
 const pelt_primitive *pelt_part_primitive(const pelt_model *model, uint32_t part);
 
-/* The clip that the user named, -1 for NULL. Unknown: PELT_ERROR_FILE, having said what there is.
- */
-pelt_result pelt_find_clip(const pelt_host *host, const char *file, const pelt_model *model,
-                           const char *name, int32_t *out);
-
-/* "clip 2 'Run'" on stdout. */
-void pelt_print_clip(const pelt_model *model, int32_t clip);
-
 typedef struct pelt_member {
     double world[12];
     pelt_play play;
@@ -80,6 +72,9 @@ void pelt_batch_destroy(pelt_batch *batch);
 /* count <= capacity. */
 pelt_result pelt_batch_pose(pelt_batch *batch, const pelt_crowd *crowd, uint32_t first,
                             uint32_t count);
+
+/* One member where its file puts it. */
+pelt_result pelt_batch_pose_one(pelt_batch *batch, const pelt_play *play);
 
 /* Of the batch's i-th member and one part: its palette, and its morph weights (NULL: none). */
 const float *pelt_batch_palette(const pelt_batch *batch, uint32_t i, uint32_t part);

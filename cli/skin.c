@@ -1,6 +1,7 @@
 /* pelt skin: the character as it stands at one moment, as a static glTF. */
+#include "base/box.h"
 #include "cli/backend.h"
-#include "cli/crowd.h"
+#include "cli/open.h"
 
 #include <pelt/gltf.h>
 #include <string.h>
@@ -11,8 +12,6 @@ typedef struct skin_options {
     bool loop, json;
     int device;
 } skin_options;
-
-static const double identity[12] = { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 };
 
 static char *copy_text(pelt_model *model, const char *text)
 {
@@ -41,7 +40,7 @@ static pelt_result begin_output(const pelt_host *host, const pelt_model *source,
     model->materials = source->materials;
     model->image_count = source->image_count;
     model->images = source->images;
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; i++) {
         const pelt_part *part = &source->parts[i];
         char extras[64];
         (void)snprintf(extras, sizeof(extras), "{\"sourceNode\": %u, \"sourcePrimitive\": %u}",
@@ -64,7 +63,7 @@ static pelt_result begin_output(const pelt_host *host, const pelt_model *source,
     return pelt_model_finish(model);
 }
 
-/* Fills in one part's primitive. had_*: what the source primitive has. */
+/* Fills in one part's primitive. packed: skinned from the character's streams. */
 static pelt_result write_part(pelt_model *model, uint32_t part, const pelt_character *character,
                               const pelt_animated *animated, bool packed)
 {
@@ -89,7 +88,7 @@ static pelt_result write_part(pelt_model *model, uint32_t part, const pelt_chara
         (has_tangents && !primitive->tangents)) {
         return PELT_ERROR_MEMORY;
     }
-    for (uint32_t v = 0; v < source->vertex_count; ++v) {
+    for (uint32_t v = 0; v < source->vertex_count; v++) {
         pelt_animated_position(animated, mesh, v, primitive->positions + 3 * (size_t)v);
         if (has_normals) {
             pelt_animated_normal(animated, mesh, v, primitive->normals + 3 * (size_t)v);
@@ -111,15 +110,13 @@ static void print_json(const pelt_report *report, const skin_options *options,
     pelt_json_text(&json, "output", options->output);
     pelt_json_text(&json, "device", backend->path);
     pelt_json_text(&json, "deviceName", backend->device);
+    pelt_json_clip(&json, source, clip);
     if (clip >= 0) {
-        pelt_json_integer(&json, "clip", clip);
-        pelt_json_text(&json, "clipName", source->clips[clip].name);
         pelt_json_number(&json, "time", options->time);
-    } else {
-        pelt_json_text(&json, "clip", NULL);
+        pelt_json_bool(&json, "loop", options->loop);
     }
     pelt_json_list(&json, "primitives");
-    for (uint32_t i = 0; i < source->part_count; ++i) {
+    for (uint32_t i = 0; i < source->part_count; i++) {
         pelt_json_object_line(&json, NULL);
         pelt_json_integer(&json, "node", source->parts[i].node);
         pelt_json_integer(&json, "primitive", source->parts[i].primitive);
@@ -140,12 +137,9 @@ static void print_text(const skin_options *options, const pelt_model *source, co
     uint64_t vertices = 0;
     char count[32];
     pelt_box all = PELT_BOX_EMPTY;
-    for (uint32_t i = 0; i < source->part_count; ++i) {
+    for (uint32_t i = 0; i < source->part_count; i++) {
         vertices += pelt_part_primitive(source, i)->vertex_count;
-        for (int k = 0; k < 3; ++k) {
-            all.min[k] = boxes[i].min[k] < all.min[k] ? boxes[i].min[k] : all.min[k];
-            all.max[k] = boxes[i].max[k] > all.max[k] ? boxes[i].max[k] : all.max[k];
-        }
+        box_unite(&all, &boxes[i]);
     }
     pelt_print_safe(stdout, options->output);
     if (clip < 0) {
@@ -157,7 +151,9 @@ static void print_text(const skin_options *options, const pelt_model *source, co
     }
     printf(", %u primitive%s, %s vertices\n", source->part_count,
            source->part_count == 1 ? "" : "s", pelt_format_count(vertices, count));
-    printf("  device  %s\n", backend->device);
+    printf("  device  ");
+    pelt_print_safe(stdout, backend->device);
+    printf("\n");
     if (vertices) {
         printf("  box     (%.6g %.6g %.6g) to (%.6g %.6g %.6g)\n", all.min[0], all.min[1],
                all.min[2], all.max[0], all.max[1], all.max[2]);
@@ -170,7 +166,7 @@ static pelt_result skin_parts(const pelt_character *character, pelt_backend *bac
 {
     bool packed = strcmp(backend->path, "reference") != 0;
     pelt_result result = backend->skin(backend, batch);
-    for (uint32_t i = 0; result == PELT_OK && i < character->model->part_count; ++i) {
+    for (uint32_t i = 0; result == PELT_OK && i < character->model->part_count; i++) {
         pelt_animated animated;
         result = backend->fetch(backend, 0, i, &animated);
         if (result == PELT_OK) {
@@ -184,25 +180,19 @@ static pelt_result skin_parts(const pelt_character *character, pelt_backend *bac
 static pelt_result skin(pelt_report *report, const skin_options *options)
 {
     const pelt_host *host = &report->host;
-    pelt_model *source = NULL, *model = NULL;
+    pelt_model *model = NULL;
     pelt_character *character = NULL;
     pelt_backend *backend = NULL;
     pelt_batch *batch = NULL;
     pelt_box *boxes = NULL;
-    pelt_play play = { .time = options->time, .loop = options->loop };
-    pelt_result result = pelt_gltf_read(host, options->file, &source);
-    if (result == PELT_OK) {
-        result = pelt_find_clip(host, options->file, source, options->clip, &play.clip);
-    }
-    if (result == PELT_OK && source->part_count == 0) {
-        result = pelt_fail(host, PELT_ERROR_FILE, options->file, NULL,
-                           "nothing to skin: its scene has no mesh");
-    }
-    if (result != PELT_OK) {
-        pelt_model_destroy(source);
-        return result;
-    }
-    result = pelt_character_create(host, source, &character);
+    pelt_play play;
+    pelt_result result = pelt_character_open(host,
+                                             &(pelt_open_info){ .file = options->file,
+                                                                .clip = options->clip,
+                                                                .time = options->time,
+                                                                .loop = options->loop },
+                                             &play, &character);
+    const pelt_model *source = result == PELT_OK ? character->model : NULL;
     if (result == PELT_OK) {
         result = pelt_backend_create(report, options->device,
                                      &(pelt_backend_info){ .character = character }, &backend);
@@ -212,9 +202,7 @@ static pelt_result skin(pelt_report *report, const skin_options *options)
         result = pelt_batch_create(character, 1, !packed, &batch);
     }
     if (result == PELT_OK) {
-        pelt_member member = { .play = play };
-        memcpy(member.world, identity, sizeof(identity));
-        result = pelt_batch_pose(batch, &(pelt_crowd){ .count = 1, .members = &member }, 0, 1);
+        result = pelt_batch_pose_one(batch, &play);
     }
     if (result == PELT_OK && packed) {
         pelt_character_release_sources(character);
@@ -246,42 +234,17 @@ static int run(pelt_report *report, int argc, char **argv)
 {
     skin_options options = { 0 };
     const pelt_option table[] = {
-        { .name = "output",
-          .letter = 'o',
-          .kind = PELT_OPTION_TEXT,
-          .value = "OUT.glb",
-          .help = "the file to write",
-          .target = &options.output,
-          .required = true },
-        { .name = "clip",
-          .letter = 'c',
-          .kind = PELT_OPTION_TEXT,
-          .value = "CLIP",
-          .help = "a clip, by name or number\n(default: the static pose)",
-          .target = &options.clip },
-        { .name = "time",
-          .letter = 't',
-          .kind = PELT_OPTION_NUMBER,
-          .value = "SECONDS",
-          .help = "when; before and after the clip its ends hold\n(default: 0)",
-          .target = &options.time },
+        pelt_option_output(&options.output, "OUT.glb", "the file to write"),
+        pelt_option_clip(&options.clip, "a clip, by name or number\n(default: the static pose)"),
+        pelt_option_time(&options.time,
+                         "when; before and after the clip its ends hold\n(default: 0)"),
         { .name = "loop",
           .kind = PELT_OPTION_FLAG,
           .help = "repeat the clip instead",
           .target = &options.loop },
-        { .name = "device",
-          .letter = 'd',
-          .kind = PELT_OPTION_CHOICE,
-          .value = "DEVICE",
-          .help =
-              "auto, gpu, cpu or reference (double precision)\n(default: auto, the GPU if there is "
-              "one)",
-          .target = &options.device,
-          .choices = pelt_device_choices },
-        { .name = "json",
-          .kind = PELT_OPTION_FLAG,
-          .help = "print the result as JSON",
-          .target = &options.json },
+        pelt_option_device(&options.device, "auto, gpu, cpu or reference (double precision)\n"
+                                            "(default: auto, the GPU if there is one)"),
+        pelt_option_json(&options.json, "print the result as JSON"),
         { 0 },
     };
     pelt_parsed parsed =

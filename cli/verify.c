@@ -1,7 +1,7 @@
 /* pelt verify: every skinning path of this machine against the double-precision reference. */
 #include "cli/verify.h"
 
-#include <pelt/gltf.h>
+#include "cli/open.h"
 
 static pelt_result open_paths(pelt_report *report, pelt_verification *v)
 {
@@ -41,14 +41,14 @@ static pelt_result compare_batch(pelt_verification *v, pelt_comparison *comparis
                                  const pelt_batch *batch)
 {
     pelt_result result = PELT_OK;
-    for (uint32_t p = 0; result == PELT_OK && p < v->path_count; ++p) {
+    for (uint32_t p = 0; result == PELT_OK && p < v->path_count; p++) {
         result = v->paths[p]->skin(v->paths[p], batch);
     }
     uint32_t parts = v->character->model->part_count;
-    for (uint32_t i = 0; i < batch->count; ++i) {
-        for (uint32_t part = 0; result == PELT_OK && part < parts; ++part) {
+    for (uint32_t i = 0; i < batch->count; i++) {
+        for (uint32_t part = 0; result == PELT_OK && part < parts; part++) {
             result = pelt_comparison_begin(comparison, batch, i, part, &v->packing);
-            for (uint32_t p = 0; result == PELT_OK && p < v->path_count; ++p) {
+            for (uint32_t p = 0; result == PELT_OK && p < v->path_count; p++) {
                 pelt_animated animated;
                 result = v->paths[p]->fetch(v->paths[p], i, part, &animated);
                 if (result == PELT_OK) {
@@ -57,7 +57,7 @@ static pelt_result compare_batch(pelt_verification *v, pelt_comparison *comparis
             }
         }
     }
-    for (uint32_t p = 0; p < v->path_count; ++p) {
+    for (uint32_t p = 0; p < v->path_count; p++) {
         const pelt_backend *path = v->paths[p];
         v->results[p].seconds += path->skin_time;
         v->results[p].groups =
@@ -123,7 +123,7 @@ static void judge(pelt_report *report, pelt_verification *v)
 {
     v->holds = v->packing.position.of_bound <= 1.0;
     report_broken(report, v, "packing", "position", &v->packing.position, false);
-    for (uint32_t p = 0; p < v->path_count; ++p) {
+    for (uint32_t p = 0; p < v->path_count; p++) {
         const pelt_path_result *result = &v->results[p];
         const char *path = v->paths[p]->path;
         v->holds = v->holds && pelt_path_result_holds(result);
@@ -142,26 +142,12 @@ static void judge(pelt_report *report, pelt_verification *v)
 static pelt_result prepare(pelt_report *report, pelt_verification *v)
 {
     const pelt_verify_options *options = v->options;
-    pelt_model *model;
-    pelt_result result = pelt_gltf_read(&report->host, options->file, &model);
-    if (result != PELT_OK) {
-        return result;
-    }
-    v->play = (pelt_play){ .clip = -1, .time = options->time };
-    if (options->clip) {
-        result = pelt_find_clip(&report->host, options->file, model, options->clip, &v->play.clip);
-    } else if (!options->fixed_pose && model->clip_count) {
-        v->play.clip = 0;
-    }
-    if (result == PELT_OK && model->part_count == 0) {
-        result = pelt_fail(&report->host, PELT_ERROR_FILE, options->file, NULL,
-                           "nothing to skin: its scene has no mesh");
-    }
-    if (result != PELT_OK) {
-        pelt_model_destroy(model);
-        return result;
-    }
-    result = pelt_character_create(&report->host, model, &v->character);
+    pelt_result result = pelt_character_open(&report->host,
+                                             &(pelt_open_info){ .file = options->file,
+                                                                .clip = options->clip,
+                                                                .first_clip = !options->fixed_pose,
+                                                                .time = options->time },
+                                             &v->play, &v->character);
     if (result == PELT_OK) {
         result = pelt_character_add_joint_boxes(v->character);
     }
@@ -193,7 +179,7 @@ static int verify(pelt_report *report, const pelt_verify_options *options)
     } else {
         code = pelt_report_exit(report, result);
     }
-    for (uint32_t p = 0; p < v.path_count; ++p) {
+    for (uint32_t p = 0; p < v.path_count; p++) {
         pelt_backend_destroy(v.paths[p]);
     }
     pelt_crowd_destroy(v.crowd);
@@ -205,30 +191,11 @@ static int run(pelt_report *report, int argc, char **argv)
 {
     pelt_verify_options options = { .count = 8 };
     const pelt_option table[] = {
-        { .name = "clip",
-          .letter = 'c',
-          .kind = PELT_OPTION_TEXT,
-          .value = "CLIP",
-          .help = "a clip, by name or number\n(default: the first, if there is one)",
-          .target = &options.clip },
-        { .name = "static",
-          .kind = PELT_OPTION_FLAG,
-          .help = "no clip: the static pose",
-          .target = &options.fixed_pose },
-        { .name = "time",
-          .letter = 't',
-          .kind = PELT_OPTION_NUMBER,
-          .value = "SECONDS",
-          .help = "when the first instance is (default: 0)",
-          .target = &options.time },
-        { .name = "count",
-          .letter = 'n',
-          .kind = PELT_OPTION_COUNT,
-          .value = "N",
-          .help = "instances (default: 8)",
-          .target = &options.count,
-          .minimum = 1,
-          .maximum = 1000000 },
+        pelt_option_clip(&options.clip,
+                         "a clip, by name or number\n(default: the first, if there is one)"),
+        pelt_option_static(&options.fixed_pose),
+        pelt_option_time(&options.time, "when the first instance is (default: 0)"),
+        pelt_option_count(&options.count, "instances (default: 8)"),
         { .name = "batch",
           .kind = PELT_OPTION_COUNT,
           .value = "N",
@@ -237,17 +204,9 @@ static int run(pelt_report *report, int argc, char **argv)
           .target = &options.batch,
           .minimum = 1,
           .maximum = 1000000 },
-        { .name = "device",
-          .letter = 'd',
-          .kind = PELT_OPTION_CHOICE,
-          .value = "DEVICE",
-          .help = "auto (every path there is), gpu, cpu, or\nreference (what packing costs alone)",
-          .target = &options.device,
-          .choices = pelt_device_choices },
-        { .name = "json",
-          .kind = PELT_OPTION_FLAG,
-          .help = "print the figures as JSON",
-          .target = &options.json },
+        pelt_option_device(&options.device, "auto (every path there is), gpu, cpu, or\n"
+                                            "reference (what packing costs alone)"),
+        pelt_option_json(&options.json, "print the figures as JSON"),
         { 0 },
     };
     pelt_parsed parsed =

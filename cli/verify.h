@@ -33,9 +33,4 @@ typedef struct pelt_verification {
 void pelt_verify_print_text(const pelt_report *report, const pelt_verification *v);
 void pelt_verify_print_json(const pelt_report *report, const pelt_verification *v);
 
-static inline double pelt_degrees(double radians)
-{
-    return radians * 57.29577951308232;
-}
-
 #endif

@@ -1,6 +1,8 @@
 /* pelt verify's figures: a table for people, JSON for programs. */
 #include "cli/verify.h"
 
+#include "cli/open.h"
+
 /* A column of the table: a number with how much of its bound it takes. */
 static void print_position(const pelt_worst *worst)
 {
@@ -39,7 +41,7 @@ static void print_table(const pelt_report *report, const pelt_verification *v)
            pelt_report_style(report, PELT_PLAIN));
     printf("  %-9s  %9s %9s %8s  %8s  %8s  %8s  %8s  %13s  %13s\n", "", "units", "of box",
            "of limit", "angle", "of limit", "angle", "of limit", "bit-equal", "hold it");
-    for (uint32_t p = 0; p < v->path_count; ++p) {
+    for (uint32_t p = 0; p < v->path_count; p++) {
         const pelt_path_result *r = &v->results[p];
         printf("  %-9s", v->paths[p]->path);
         print_position(&r->position);
@@ -60,7 +62,7 @@ static void print_table(const pelt_report *report, const pelt_verification *v)
 static void print_notes(const pelt_verification *v)
 {
     printf("\n");
-    for (uint32_t p = 0; p < v->path_count; ++p) {
+    for (uint32_t p = 0; p < v->path_count; p++) {
         char groups[32];
         printf("  %-9s  ", v->paths[p]->path);
         pelt_print_safe(stdout, v->paths[p]->device);
@@ -166,15 +168,10 @@ void pelt_verify_print_json(const pelt_report *report, const pelt_verification *
     pelt_json_integer(&json, "primitives", model->part_count);
     pelt_json_integer(&json, "verticesEach",
                       (int64_t)v->character->vertex_offsets[model->part_count]);
-    if (v->play.clip >= 0) {
-        pelt_json_integer(&json, "clip", v->play.clip);
-        pelt_json_text(&json, "clipName", model->clips[v->play.clip].name);
-    } else {
-        pelt_json_text(&json, "clip", NULL);
-    }
+    pelt_json_clip(&json, model, v->play.clip);
     pelt_json_number(&json, "time", v->play.time);
     pelt_json_list(&json, "paths");
-    for (uint32_t p = 0; p < v->path_count; ++p) {
+    for (uint32_t p = 0; p < v->path_count; p++) {
         json_path(&json, v, p);
     }
     pelt_json_close(&json);

@@ -329,6 +329,17 @@ class BadInput(Case):
                        "skin", path, "-o", self.path("none"), "--device", device)
         self.assertFalse(os.path.exists(self.path("none")))
 
+    def test_a_pose_out_of_range_names_file_and_node(self):
+        path = rigid_triangle(self.path("far.gltf"))
+        with open(path) as file:
+            doc = json.load(file)
+        doc["nodes"][0]["scale"] = doc["nodes"][1]["scale"] = [1e12, 1e12, 1e12]
+        with open(path, "w") as file:
+            json.dump(doc, file)
+        for command in ("info", "skin", "verify"):
+            args = ["-o", self.path("none")] if command == "skin" else []
+            self.fails(1, "pelt: error: %s: /nodes/1: " % path, command, path, *args)
+
     def test_errors_as_json(self):
         path = skinned_triangle(self.path("range.gltf"), joint=7)
         for command in ("info", "skin", "render", "verify"):
@@ -525,6 +536,7 @@ class Skin(Case):
                     self.assertEqual(row, (0, 0, 1))
                 self.assertEqual(glb.rows(glb.primitive(0)["indices"]), [(2,), (0,), (1,)])
                 self.assertEqual(result["primitives"][0]["device"], device)
+                self.assertEqual(result.get("loop"), "--loop" in args if "--clip" in args else None)
                 self.assertEqual((result["primitives"][0]["node"], result["primitives"][0]["primitive"],
                                   result["primitives"][0]["vertices"]), (1, 0, 3))
 

@@ -1,6 +1,7 @@
 #include <pelt/skin.h>
 
 #include "base/base.h"
+#include "base/box.h"
 #include "pack/codec.h"
 
 #include <math.h>
@@ -29,14 +30,6 @@ enum { ROUNDINGS_OF_A_PRODUCT = 4 };
 
 /* The double arithmetic below is itself off by a few 2^-53 of the same magnitudes. */
 #define OWN_ROUNDING 0x1p-48
-
-static void grow(pelt_box *box, const float point[3])
-{
-    for (int i = 0; i < 3; i++) {
-        box->min[i] = point[i] < box->min[i] ? point[i] : box->min[i];
-        box->max[i] = point[i] > box->max[i] ? point[i] : box->max[i];
-    }
-}
 
 pelt_result pelt_joint_boxes_create(const pelt_host *host, const pelt_packed_mesh *mesh,
                                     const pelt_packed_vertex *vertices, pelt_joint_boxes **out)
@@ -69,13 +62,13 @@ pelt_result pelt_joint_boxes_create(const pelt_host *host, const pelt_packed_mes
             implied_joint = set == 0 ? joints[0] : implied_joint;
             for (int k = 0; k < 4; k++) {
                 if (weights[k] > 0.0f) {
-                    grow(&bind[joints[k]], vertices[vertex].position);
+                    box_add(&bind[joints[k]], vertices[vertex].position);
                     implied_weight -= weights[k];
                 }
             }
         }
         if (implied_weight > 0.0f) {
-            grow(&bind[implied_joint], vertices[vertex].position);
+            box_add(&bind[implied_joint], vertices[vertex].position);
         }
     }
     *out = boxes;
@@ -110,7 +103,7 @@ pelt_box pelt_joint_boxes_bound(const pelt_joint_boxes *boxes, const float *matr
     double min[3] = { INFINITY, INFINITY, INFINITY }, max[3] = { -INFINITY, -INFINITY, -INFINITY };
     for (uint32_t j = 0; j < boxes->joint_count; j++) {
         const pelt_box *bind = &boxes->bind[j];
-        if (bind->min[0] > bind->max[0]) {
+        if (box_is_empty(bind)) {
             continue;
         }
         double far[3], far_sum = 1.0;

@@ -1,0 +1,114 @@
+#include "cli/open.h"
+
+#include <pelt/gltf.h>
+#include <string.h>
+
+/* The clip that the user named. */
+static pelt_result find_clip(const pelt_host *host, const char *file, const pelt_model *model,
+                             const char *name, int32_t *out)
+{
+    *out = pelt_model_find_clip(model, name);
+    if (*out >= 0) {
+        return PELT_OK;
+    }
+    char list[512] = "";
+    for (uint32_t i = 0; i < model->clip_count && strlen(list) < sizeof(list) - 64; i++) {
+        size_t used = strlen(list);
+        const char *clip = model->clips[i].name;
+        (void)snprintf(list + used, sizeof(list) - used, clip ? "%s%u '%.40s'" : "%s%u",
+                       i ? ", " : "", i, clip);
+    }
+    return model->clip_count ? pelt_fail(host, PELT_ERROR_FILE, file, "/animations",
+                                         "no clip '%s'; there are: %s", name, list)
+                             : pelt_fail(host, PELT_ERROR_FILE, file, NULL,
+                                         "no clip '%s': the file has no clips", name);
+}
+
+pelt_result pelt_character_open(const pelt_host *host, const pelt_open_info *info, pelt_play *play,
+                                pelt_character **out)
+{
+    *out = NULL;
+    *play = (pelt_play){ .clip = -1, .time = info->time, .loop = info->loop };
+    pelt_model *model;
+    pelt_result result = pelt_gltf_read(host, info->file, &model);
+    if (result != PELT_OK) {
+        return result;
+    }
+    if (info->clip) {
+        result = find_clip(host, info->file, model, info->clip, &play->clip);
+    } else if (info->first_clip && model->clip_count) {
+        play->clip = 0;
+    }
+    if (result == PELT_OK && model->part_count == 0) {
+        result = pelt_fail(host, PELT_ERROR_FILE, info->file, NULL,
+                           "nothing to skin: its scene has no mesh");
+    }
+    if (result == PELT_OK && info->add_normals) {
+        result = pelt_model_add_normals(model);
+    }
+    if (result != PELT_OK) {
+        pelt_model_destroy(model);
+        return result;
+    }
+    return pelt_character_create(host, model, out);
+}
+
+void pelt_print_clip(const pelt_model *model, int32_t clip)
+{
+    printf("clip %d", clip);
+    if (model->clips[clip].name) {
+        printf(" '");
+        pelt_print_safe(stdout, model->clips[clip].name);
+        printf("'");
+    }
+}
+
+void pelt_json_clip(pelt_json *json, const pelt_model *model, int32_t clip)
+{
+    if (clip >= 0) {
+        pelt_json_integer(json, "clip", clip);
+        pelt_json_text(json, "clipName", model->clips[clip].name);
+    } else {
+        pelt_json_text(json, "clip", NULL);
+    }
+}
+
+pelt_option pelt_option_clip(const char **target, const char *help)
+{
+    return (pelt_option){ .name = "clip",
+                          .letter = 'c',
+                          .kind = PELT_OPTION_TEXT,
+                          .value = "CLIP",
+                          .help = help,
+                          .target = target };
+}
+
+pelt_option pelt_option_static(bool *target)
+{
+    return (pelt_option){ .name = "static",
+                          .kind = PELT_OPTION_FLAG,
+                          .help = "no clip: the static pose",
+                          .target = target };
+}
+
+pelt_option pelt_option_time(double *target, const char *help)
+{
+    return (pelt_option){ .name = "time",
+                          .letter = 't',
+                          .kind = PELT_OPTION_NUMBER,
+                          .value = "SECONDS",
+                          .help = help,
+                          .target = target };
+}
+
+pelt_option pelt_option_count(uint32_t *target, const char *help)
+{
+    return (pelt_option){ .name = "count",
+                          .letter = 'n',
+                          .kind = PELT_OPTION_COUNT,
+                          .value = "N",
+                          .help = help,
+                          .target = target,
+                          .minimum = 1,
+                          .maximum = 1000000 };
+}

@@ -1,0 +1,35 @@
+/* The character that a command works on and the moment of its clip, from the options that say so.
+ */
+#ifndef PELT_CLI_OPEN_H
+#define PELT_CLI_OPEN_H
+
+#include "cli/options.h"
+#include "cli/scene.h"
+
+typedef struct pelt_open_info {
+    const char *file;
+    const char *clip; /* name or number; NULL: the static pose, or with first_clip the first one */
+    bool first_clip;
+    double time;
+    bool loop;
+    bool add_normals; /* where the file has none */
+} pelt_open_info;
+
+/* Reads and packs. *play: what was asked for; its clip is -1 for the static pose. An unknown clip
+ * is PELT_ERROR_FILE, having said which there are; so is a scene without a mesh. */
+pelt_result pelt_character_open(const pelt_host *host, const pelt_open_info *info, pelt_play *play,
+                                pelt_character **out);
+
+/* "clip 2 'Run'" on stdout. */
+void pelt_print_clip(const pelt_model *model, int32_t clip);
+
+/* Members "clip" and, for a clip, "clipName". */
+void pelt_json_clip(pelt_json *json, const pelt_model *model, int32_t clip);
+
+/* Options that several commands have. */
+pelt_option pelt_option_clip(const char **target, const char *help);
+pelt_option pelt_option_static(bool *target);
+pelt_option pelt_option_time(double *target, const char *help);
+pelt_option pelt_option_count(uint32_t *target, const char *help);
+
+#endif
