@@ -68,6 +68,9 @@ typedef struct pelt_draw_constants {
 } pelt_draw_constants;
 
 _Static_assert(offsetof(pelt_draw_constants, base_color) == 32, "std430 aligns a vec4 to 16");
+_Static_assert(offsetof(pelt_draw_constants, alpha_cutoff) == 48, "as in std430");
+_Static_assert(sizeof(struct pelt_frame) == 64 * (PELT_SKY_MAX + 2) + 16 * (PELT_SKY_MAX + 8),
+               "mat4 and vec4 alone: as in std140");
 
 typedef struct pelt_render_image {
     VkImage image;

@@ -16,7 +16,7 @@ extern "C" {
  * (cameras, lights, other textures) is not looked at.
  *
  * Errors: PELT_ERROR_IO, PELT_ERROR_FILE, PELT_ERROR_UNSUPPORTED (a required extension, named),
- * PELT_ERROR_RANGE, PELT_ERROR_MEMORY. *out is NULL then. */
+ * PELT_ERROR_RANGE, PELT_ERROR_MEMORY, PELT_ERROR_ARGUMENT (NULL). *out is NULL then. */
 PELT_API pelt_result pelt_gltf_read(const pelt_host *host, const char *path, pelt_model **out);
 
 /* The same from memory. name: what messages call the file. folder: where external files are

@@ -42,7 +42,8 @@ typedef struct pelt_pose {
 } pelt_pose;
 
 /* A pose at the model's static values, updated; model and host must outlive it.
- * Errors: PELT_ERROR_MEMORY; PELT_ERROR_RANGE as pelt_pose_update. */
+ * Errors: PELT_ERROR_MEMORY; PELT_ERROR_ARGUMENT for a model that is not finished; PELT_ERROR_RANGE
+ * as pelt_pose_sample and pelt_pose_update. */
 PELT_API pelt_result pelt_pose_create(const pelt_host *host, const pelt_model *model,
                                       pelt_pose **out);
 PELT_API void pelt_pose_destroy(pelt_pose *pose);
@@ -50,8 +51,9 @@ PELT_API void pelt_pose_destroy(pelt_pose *pose);
 /* Samples and blends into locals and morph_weights. Translation, scale and morph weights blend
  * linearly; rotations by normalised sum with signs made consistent with the first play (exactly
  * slerp's result at the ends). One play needs no weight (0 counts as 1). Plays that leave a value
- * unanimated contribute its static value. Errors: PELT_ERROR_ARGUMENT; PELT_ERROR_RANGE
- * for a morph weight beyond PELT_MAGNITUDE_MAX. */
+ * unanimated contribute its static value. Errors: PELT_ERROR_ARGUMENT for a clip that there is not,
+ * a time or weight that is not finite, a negative weight, several plays without any;
+ * PELT_ERROR_RANGE for a morph weight beyond PELT_MAGNITUDE_MAX. */
 PELT_API pelt_result pelt_pose_sample(pelt_pose *pose, const pelt_play *plays, uint32_t count);
 
 /* locals -> globals: the product over all ancestors, shear included. Errors: PELT_ERROR_RANGE if

@@ -33,7 +33,7 @@ typedef struct pelt_reference_job {
     /* Outputs, indexed by the primitive's vertex; any may be NULL. */
     double *positions; /* 3 */
     double *normals;   /* 3; zeros where the primitive has none */
-    double *tangents;  /* 4 */
+    double *tangents;  /* 4; likewise */
 
     /* How far from vanishing each direction is: |cof(A) n| / m^2 and |A t| / m, n and t unit, m the
      * largest element of sum of w_k |M_k|, so that cancelling joints count too; 0 where it has

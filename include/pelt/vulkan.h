@@ -5,10 +5,10 @@
  * address is given here needs VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT and STORAGE_BUFFER_BIT.
  *
  * The life of a frame:
- *   once            pelt_skin_pass_create; upload meshes (pelt_gpu_mesh_write)
- *   scene changes   pelt_skin_tables_measure, pelt_skin_tables_write into a buffer of yours
- *   each frame      write skin matrices (pelt_pose_skin_matrices or the GPU), pelt_cmd_skin,
- * barrier to whoever reads the animated vertices and boxes
+ *   - once: pelt_skin_pass_create; upload meshes (pelt_gpu_mesh_write);
+ *   - when the scene changes: pelt_skin_tables_measure, pelt_skin_tables_write into your buffer;
+ *   - each frame: write skin matrices (pelt_pose_skin_matrices or the GPU), pelt_cmd_skin, then a
+ *     barrier to whoever reads the animated vertices and boxes.
  */
 #ifndef PELT_VULKAN_H
 #define PELT_VULKAN_H
@@ -44,9 +44,9 @@ typedef struct pelt_skin_pass_info {
     bool no_subgroup_arithmetic;
 } pelt_skin_pass_info;
 
-/* Creates the pipelines; takes host and *info->vulkan's members over, which must outlive the pass.
- * Errors: PELT_ERROR_DEVICE (names the missing feature or limit),
- * PELT_ERROR_VULKAN, PELT_ERROR_MEMORY, PELT_ERROR_ARGUMENT. */
+/* Creates the pipelines. host and the objects that *info->vulkan names must outlive the pass.
+ * Errors: PELT_ERROR_DEVICE (names the missing feature, limit or function), PELT_ERROR_VULKAN,
+ * PELT_ERROR_MEMORY, PELT_ERROR_ARGUMENT. */
 PELT_API pelt_result pelt_skin_pass_create(const pelt_host *host, const pelt_skin_pass_info *info,
                                            pelt_skin_pass **out);
 PELT_API void pelt_skin_pass_destroy(pelt_skin_pass *pass);
@@ -137,7 +137,8 @@ PELT_API void pelt_cmd_skin(const pelt_skin_pass *pass, VkCommandBuffer commands
                             const pelt_skin_tables *tables, VkDeviceAddress table,
                             VkDeviceAddress scratch);
 
-/* Conservative boxes from joints (pelt_joint_boxes) instead of a reduction over vertices. */
+/* Conservative boxes from joints (pelt_joint_boxes) instead of a reduction over vertices: they need
+ * no vertex to be skinned and hold its exact box always. */
 typedef struct pelt_gpu_joint_box_instance {
     VkDeviceAddress bind;     /* joint_count x pelt_box, 4-byte aligned */
     VkDeviceAddress matrices; /* 16-byte aligned */
@@ -151,7 +152,8 @@ PELT_API size_t pelt_joint_box_table_size(uint32_t count);
 PELT_API void pelt_joint_box_table_write(const pelt_gpu_joint_box_instance *instances,
                                          uint32_t count, void *memory);
 
-/* Records one dispatch for all of them; table: 8-byte aligned. Barriers as for pelt_cmd_skin. */
+/* Records one dispatch for all of them (one for each 2^26); table: 8-byte aligned. Barriers as for
+ * pelt_cmd_skin. */
 PELT_API void pelt_cmd_joint_boxes(const pelt_skin_pass *pass, VkCommandBuffer commands,
                                    uint32_t count, VkDeviceAddress table);
 

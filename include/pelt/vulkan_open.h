@@ -19,9 +19,8 @@ typedef struct pelt_headless_info {
 } pelt_headless_info;
 
 /* An open device: one queue for graphics, compute and transfer (compute alone where that is all a
- * device has). Enabled where the device has them:
- * every feature of Vulkan 1.2 and 1.3 pelt uses, mesh shaders, acceleration structures, ray
- * pipelines, ray queries. */
+ * device has). Enabled where the device has them: every feature of Vulkan 1.2 and 1.3 that pelt
+ * uses, mesh shaders, acceleration structures, ray pipelines, ray queries. */
 typedef struct pelt_headless {
     pelt_vulkan vulkan;
     PFN_vkGetDeviceProcAddr get_device_proc_addr;
@@ -64,13 +63,16 @@ typedef struct pelt_buffer {
 } pelt_buffer;
 
 /* usage is joined with SHADER_DEVICE_ADDRESS, STORAGE_BUFFER, TRANSFER_SRC and TRANSFER_DST.
- * size 0 is taken as 16. */
+ * size 0 is taken as 16. Errors: PELT_ERROR_VULKAN, PELT_ERROR_MEMORY, PELT_ERROR_DEVICE (no such
+ * memory); *out is zeroed then. */
 PELT_API pelt_result pelt_buffer_create(pelt_headless *device, VkDeviceSize size,
                                         VkBufferUsageFlags usage, pelt_memory_kind kind,
                                         pelt_buffer *out);
 PELT_API void pelt_buffer_destroy(pelt_headless *device, pelt_buffer *buffer); /* and zeroes it */
 
-/* Copies bytes into a device buffer, or out of one, and waits. offset and size: multiples of 4. */
+/* Copies bytes into a buffer, or out of one, and waits; mapped ones need no transfer. offset and
+ * size: multiples of 4. Errors: PELT_ERROR_ARGUMENT (not whole words within the buffer), and those
+ * of pelt_buffer_create and pelt_commands_submit. */
 PELT_API pelt_result pelt_buffer_upload(pelt_headless *device, const pelt_buffer *buffer,
                                         VkDeviceSize offset, const void *bytes, VkDeviceSize size);
 PELT_API pelt_result pelt_buffer_download(pelt_headless *device, const pelt_buffer *buffer,
@@ -79,7 +81,7 @@ PELT_API pelt_result pelt_buffer_download(pelt_headless *device, const pelt_buff
 /* One command buffer at a time: begin, record, submit and wait. All that was submitted before is
  * visible to it without a barrier, and all it wrote to the host after it; barriers between its own
  * commands are the caller's. Beginning again drops what was recorded and not submitted. Uploads and
- * downloads may come in between. */
+ * downloads may come in between. Errors: PELT_ERROR_VULKAN, PELT_ERROR_MEMORY. */
 PELT_API pelt_result pelt_commands_begin(pelt_headless *device, VkCommandBuffer *out);
 PELT_API pelt_result pelt_commands_submit(pelt_headless *device, VkCommandBuffer commands);
 

@@ -42,9 +42,15 @@ void pelt_joint_box_table_write(const pelt_gpu_joint_box_instance *instances, ui
 void pelt_cmd_joint_boxes(const pelt_skin_pass *pass, VkCommandBuffer commands, uint32_t count,
                           VkDeviceAddress table)
 {
-    if (count == 0) {
-        return;
+    /* Shaders index memory by 32 bits: no table may span more than 4 GiB. */
+    const uint32_t most = UINT32_C(1) << 26;
+    _Static_assert(sizeof(struct pelt_joint_box_record) <= 64, "2^26 of them within 4 GiB");
+    for (uint32_t left = count; left > 0;) {
+        const struct pelt_joint_box_constants constants = { .records = table,
+                                                            .count = left < most ? left : most };
+        pelt_dispatch(pass, commands, pass->joint_boxes, &constants, sizeof(constants),
+                      constants.count);
+        table += pelt_joint_box_table_size(constants.count);
+        left -= constants.count;
     }
-    const struct pelt_joint_box_constants constants = { .records = table, .count = count };
-    pelt_dispatch(pass, commands, pass->joint_boxes, &constants, sizeof(constants), count);
 }

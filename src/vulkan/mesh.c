@@ -4,6 +4,8 @@
 #include <pelt/vulkan.h>
 #include <string.h>
 
+_Static_assert(sizeof(pelt_packed_vertex) == 16, "the shaders' 16-byte vertex");
+
 /* Streams lie behind each other, each 16-byte aligned. */
 static size_t align_up(size_t size)
 {
