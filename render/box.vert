@@ -37,7 +37,7 @@ void main()
     vec4 clip = at_end ? to : from;
     // Half a width further at both ends, so that edges meet in a full corner.
     vec2 offset = vec2(-along.y, along.x) * across + along * (at_end ? 0.5 : -0.5);
-// Thinner around what is small, so that a crowd is not hidden behind its boxes.
+    // Thinner around what is small, so that a crowd is not hidden behind its boxes.
     vec4 middle = frame.camera * vec4((low + high) * 0.5, 1.0);
     float focal = length(vec3(frame.camera[0][1], frame.camera[1][1], frame.camera[2][1]));
     float pixels = distance(low, high) * focal / middle.w * frame.viewport.y * 0.5;

@@ -1,139 +1,10 @@
 /* One picture: depth from the sun and the sky, then the scene, in one command buffer. */
-#include "render/internal.h"
+#include "render/picture.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* A draw and how far away it is. */
-typedef struct ordered {
-    float distance;
-    uint32_t draw;
-} ordered;
-
-typedef struct wire_box {
-    float low[4], high[4]; /* unit space; box.vert's */
-} wire_box;
-
-/* What one call needs beside the renderer. */
-typedef struct picture {
-    pelt_renderer *renderer;
-    const pelt_render_scene *scene;
-    struct pelt_frame frame;
-    uint32_t sky_count;
-    VkCommandBuffer commands;
-    VkPipeline bound;
-    ordered *order;    /* every draw, nearest first */
-    pelt_buffer boxes; /* wire_box each */
-    uint32_t box_count;
-} picture;
-
-static pelt_result check_scene(const pelt_renderer *renderer, const pelt_render_scene *scene)
-{
-    for (uint32_t i = 0; i < scene->draw_count; i++) {
-        const pelt_render_draw *draw = &scene->draws[i];
-        const char *wrong = draw->mesh >= renderer->mesh_count           ? "a mesh not added"
-                            : draw->material >= renderer->material_count ? "a material not added"
-                            : draw->vertices == 0                        ? "no vertices"
-                            : draw->vertices % 16 != 0 ? "vertices that are not 16-byte aligned"
-                                                       : NULL;
-        if (wrong) {
-            return pelt_fail(renderer->host, PELT_ERROR_ARGUMENT, NULL, NULL, "draw %u has %s", i,
-                             wrong);
-        }
-    }
-    return PELT_OK;
-}
-
-/* Every direction costs a pass over the whole scene. A crowd, whose figures are small, does with
- * fewer, so that a picture takes seconds at most. */
-static uint32_t choose_sky_count(const pelt_renderer *renderer, const pelt_render_scene *scene)
-{
-    enum { LEAST = 8, DRAW_COST = 200 };
-    double cost = 0.0; /* triangles, and what a draw takes in terms of them */
-    for (uint32_t i = 0; i < scene->draw_count; i++) {
-        cost += renderer->meshes[scene->draws[i].mesh].index_count / 3.0 + DRAW_COST;
-    }
-    double budget = renderer->device->is_software ? 20e6 : 4e9;
-    double most = renderer->sky_layers;
-    double count = cost > 0.0 ? budget / cost : most;
-    count = count < LEAST ? LEAST : count;
-    return (uint32_t)(count < most ? count : most);
-}
-
-/* Software drivers shade whole blocks of pixels for every small triangle: a crowd takes fewer
- * samples of the shadow maps, on figures where nobody could tell. */
-static void choose_taps(const pelt_renderer *renderer, const pelt_render_scene *scene, vec4 taps)
-{
-    double triangles = 0.0, pixels = (double)renderer->width * renderer->height;
-    for (uint32_t i = 0; i < scene->draw_count; i++) {
-        triangles += renderer->meshes[scene->draws[i].mesh].index_count / 3.0;
-    }
-    bool few = renderer->device->is_software && triangles > pixels * 0.3;
-    glm_vec4_copy(few ? (vec4){ 5.0f, 8.0f, 8.0f, 0.0f } : (vec4){ 16.0f, 32.0f, 40.0f, 0.0f },
-                  taps);
-}
-
-static int nearer_first(const void *a, const void *b)
-{
-    const ordered *p = a, *q = b;
-    if (p->distance != q->distance) {
-        return p->distance > q->distance ? 1 : -1;
-    }
-    return (p->draw > q->draw) - (p->draw < q->draw);
-}
-
-/* What is opaque hides what comes after it, what is blended shows what came before. */
-static pelt_result sort_draws(picture *self)
-{
-    const pelt_render_scene *scene = self->scene;
-    self->order = pelt_allocate(self->renderer->host, scene->draw_count, sizeof(ordered));
-    if (!self->order) {
-        return pelt_fail(self->renderer->host, PELT_ERROR_MEMORY, NULL, NULL,
-                         "no memory to sort %u draws", scene->draw_count);
-    }
-    for (uint32_t i = 0; i < scene->draw_count; i++) {
-        const pelt_box *box = &scene->draws[i].box;
-        float squares = 0.0f;
-        for (int k = 0; k < 3; k++) {
-            float middle = box->min[k] * 0.5f + box->max[k] * 0.5f;
-            float unit = (middle - self->frame.origin[k]) * self->frame.origin[3];
-            squares += (unit - self->frame.eye[k]) * (unit - self->frame.eye[k]);
-        }
-        self->order[i] = (ordered){ squares, i };
-    }
-    qsort(self->order, scene->draw_count, sizeof(ordered), nearer_first);
-    return PELT_OK;
-}
-
-static pelt_result upload_boxes(picture *self)
-{
-    const pelt_render_scene *scene = self->scene;
-    if (scene->box_count == 0) {
-        return PELT_OK;
-    }
-    pelt_result result = pelt_buffer_create(self->renderer->device,
-                                            (VkDeviceSize)scene->box_count * sizeof(wire_box), 0,
-                                            PELT_MEMORY_UPLOAD, &self->boxes);
-    if (result != PELT_OK) {
-        return result;
-    }
-    wire_box *boxes = self->boxes.mapped;
-    for (uint32_t i = 0; i < scene->box_count; i++) {
-        const pelt_box *box = &scene->boxes[i];
-        if (!pelt_render_box_is_visible(box)) {
-            continue;
-        }
-        wire_box *to = &boxes[self->box_count++];
-        *to = (wire_box){ 0 };
-        for (int k = 0; k < 3; k++) {
-            to->low[k] = (box->min[k] - self->frame.origin[k]) * self->frame.origin[3];
-            to->high[k] = (box->max[k] - self->frame.origin[k]) * self->frame.origin[3];
-        }
-    }
-    return PELT_OK;
-}
-
-static pelt_result bind(picture *self, pelt_render_pipeline kind, pelt_render_class topology)
+static pelt_result bind(pelt_render_picture *self, pelt_render_pipeline kind,
+                        pelt_render_class topology)
 {
     VkPipeline pipeline;
     pelt_result result = pelt_render_pipeline_get(self->renderer, kind, topology, &pipeline);
@@ -145,15 +16,15 @@ static pelt_result bind(picture *self, pelt_render_pipeline kind, pelt_render_cl
     return result;
 }
 
-static void push(picture *self, const pelt_draw_constants *constants)
+static void push(pelt_render_picture *self, const pelt_draw_constants *constants)
 {
     self->renderer->vk.cmd_push_constants(self->commands, self->renderer->pipeline_layout,
                                           VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT,
                                           0, sizeof(*constants), constants);
 }
 
-static pelt_result draw_mesh(picture *self, const pelt_render_draw *draw, pelt_render_pipeline kind,
-                             uint32_t view)
+static pelt_result draw_mesh(pelt_render_picture *self, const pelt_render_draw *draw,
+                             pelt_render_pipeline kind, uint32_t view)
 {
     pelt_renderer *renderer = self->renderer;
     const pelt_render_mesh *mesh = &renderer->meshes[draw->mesh];
@@ -186,7 +57,7 @@ static pelt_result draw_mesh(picture *self, const pelt_render_draw *draw, pelt_r
     return PELT_OK;
 }
 
-static void set_area(picture *self, uint32_t width, uint32_t height)
+static void set_area(pelt_render_picture *self, uint32_t width, uint32_t height)
 {
     const VkViewport viewport = { 0.0f, 0.0f, (float)width, (float)height, 0.0f, 1.0f };
     const VkRect2D scissor = { { 0, 0 }, { width, height } };
@@ -194,7 +65,8 @@ static void set_area(picture *self, uint32_t width, uint32_t height)
     self->renderer->vk.cmd_set_scissor(self->commands, 0, 1, &scissor);
 }
 
-static pelt_result draw_shadow(picture *self, VkImageView map, uint32_t size, uint32_t view)
+static pelt_result draw_shadow(pelt_render_picture *self, VkImageView map, uint32_t size,
+                               uint32_t view)
 {
     const pelt_render_scene *scene = self->scene;
     const VkRenderingAttachmentInfo depth = {
@@ -227,7 +99,7 @@ static pelt_result draw_shadow(picture *self, VkImageView map, uint32_t size, ui
 static const VkPipelineStageFlags2 depth_stages =
     VK_PIPELINE_STAGE_2_EARLY_FRAGMENT_TESTS_BIT | VK_PIPELINE_STAGE_2_LATE_FRAGMENT_TESTS_BIT;
 
-static void transition_maps(picture *self, bool to_sampled)
+static void transition_maps(pelt_render_picture *self, bool to_sampled)
 {
     const pelt_render_transition to_attachment = {
         .from_stage = VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT,
@@ -252,7 +124,7 @@ static void transition_maps(picture *self, bool to_sampled)
     pelt_render_transition_image(self->renderer, self->commands, self->renderer->sky.image, change);
 }
 
-static pelt_result draw_shadows(picture *self)
+static pelt_result draw_shadows(pelt_render_picture *self)
 {
     pelt_renderer *renderer = self->renderer;
     transition_maps(self, false);
@@ -265,7 +137,7 @@ static pelt_result draw_shadows(picture *self)
 }
 
 /* Meshes, ground, sky, then what lets the others show through. */
-static pelt_result draw_passes(picture *self)
+static pelt_result draw_passes(pelt_render_picture *self)
 {
     const pelt_render_scene *scene = self->scene;
     const pelt_render_functions *vk = &self->renderer->vk;
@@ -307,7 +179,7 @@ static pelt_result draw_passes(picture *self)
     return result;
 }
 
-static pelt_result draw_picture(picture *self)
+static pelt_result draw_picture(pelt_render_picture *self)
 {
     pelt_renderer *renderer = self->renderer;
     bool resolve = renderer->samples != VK_SAMPLE_COUNT_1_BIT;
@@ -368,7 +240,7 @@ static pelt_result draw_picture(picture *self)
     return result;
 }
 
-static void record_readback(picture *self)
+static void record_readback(pelt_render_picture *self)
 {
     pelt_renderer *renderer = self->renderer;
     const pelt_render_transition to_copied = {
@@ -403,7 +275,7 @@ static void record_readback(picture *self)
     renderer->vk.cmd_pipeline_barrier2(self->commands, &dependency);
 }
 
-static void write_timestamp(picture *self, uint32_t index)
+static void write_timestamp(pelt_render_picture *self, uint32_t index)
 {
     pelt_renderer *renderer = self->renderer;
     if (!renderer->queries) {
@@ -416,7 +288,7 @@ static void write_timestamp(picture *self, uint32_t index)
                                       renderer->queries, index);
 }
 
-static void fill_report(const picture *self, pelt_render_report *report)
+static void fill_report(const pelt_render_picture *self, pelt_render_report *report)
 {
     const pelt_renderer *renderer = self->renderer;
     *report = (pelt_render_report){ .sky_count = self->sky_count };
@@ -436,7 +308,7 @@ static void fill_report(const picture *self, pelt_render_report *report)
     }
 }
 
-static pelt_result record(picture *self)
+static pelt_result record(pelt_render_picture *self)
 {
     pelt_renderer *renderer = self->renderer;
     write_timestamp(self, 0);
@@ -456,28 +328,13 @@ static pelt_result record(picture *self)
 pelt_result pelt_renderer_draw(pelt_renderer *renderer, const pelt_render_scene *scene,
                                uint8_t *rgba, pelt_render_report *report)
 {
-    pelt_result result = check_scene(renderer, scene);
-    if (result != PELT_OK) {
-        return result;
-    }
-    picture *self = pelt_allocate(renderer->host, 1, sizeof(*self));
+    pelt_render_picture *self = pelt_allocate(renderer->host, 1, sizeof(*self));
     if (!self) {
         return pelt_fail(renderer->host, PELT_ERROR_MEMORY, NULL, NULL, "no memory for a picture");
     }
     self->renderer = renderer;
     self->scene = scene;
-    self->sky_count = choose_sky_count(renderer, scene);
-    const pelt_framing framing = { renderer->width, renderer->height, renderer->sun_size,
-                                   renderer->sky_size, self->sky_count };
-    result = pelt_render_frame_scene(renderer->host, scene, &framing, &self->frame);
-    if (result == PELT_OK) {
-        choose_taps(renderer, scene, self->frame.taps);
-        memcpy(renderer->frame.mapped, &self->frame, sizeof(self->frame));
-        result = sort_draws(self);
-    }
-    if (result == PELT_OK) {
-        result = upload_boxes(self);
-    }
+    pelt_result result = pelt_render_prepare(self);
     if (result == PELT_OK) {
         result = pelt_commands_begin(renderer->device, &self->commands);
     }
@@ -494,8 +351,7 @@ pelt_result pelt_renderer_draw(pelt_renderer *renderer, const pelt_render_scene 
             fill_report(self, report);
         }
     }
-    pelt_buffer_destroy(renderer->device, &self->boxes);
-    pelt_release(renderer->host, self->order);
+    pelt_render_release_picture(self);
     pelt_release(renderer->host, self);
     return result;
 }

@@ -1,0 +1,137 @@
+/* What has to be known of a scene before it is drawn. */
+#include "render/picture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static pelt_result check_scene(const pelt_renderer *renderer, const pelt_render_scene *scene)
+{
+    for (uint32_t i = 0; i < scene->draw_count; i++) {
+        const pelt_render_draw *draw = &scene->draws[i];
+        const char *wrong = draw->mesh >= renderer->mesh_count           ? "a mesh not added"
+                            : draw->material >= renderer->material_count ? "a material not added"
+                            : draw->vertices == 0                        ? "no vertices"
+                            : draw->vertices % 16 != 0 ? "vertices that are not 16-byte aligned"
+                                                       : NULL;
+        if (wrong) {
+            return pelt_fail(renderer->host, PELT_ERROR_ARGUMENT, NULL, NULL, "draw %u has %s", i,
+                             wrong);
+        }
+    }
+    return PELT_OK;
+}
+
+/* Every direction costs a pass over the whole scene. A crowd, whose figures are small, does with
+ * fewer, so that a picture takes seconds at most. */
+static uint32_t choose_sky_count(const pelt_renderer *renderer, const pelt_render_scene *scene)
+{
+    enum { LEAST = 8, DRAW_COST = 200 };
+    double cost = 0.0; /* triangles, and what a draw takes in terms of them */
+    for (uint32_t i = 0; i < scene->draw_count; i++) {
+        cost += renderer->meshes[scene->draws[i].mesh].index_count / 3.0 + DRAW_COST;
+    }
+    double budget = renderer->device->is_software ? 20e6 : 4e9;
+    double most = renderer->sky_layers;
+    double count = cost > 0.0 ? budget / cost : most;
+    count = count < LEAST ? LEAST : count;
+    return (uint32_t)(count < most ? count : most);
+}
+
+/* Software drivers shade whole blocks of pixels for every small triangle: a crowd takes fewer
+ * samples of the shadow maps, on figures where nobody could tell. */
+static void choose_taps(const pelt_renderer *renderer, const pelt_render_scene *scene, vec4 taps)
+{
+    double triangles = 0.0, pixels = (double)renderer->width * renderer->height;
+    for (uint32_t i = 0; i < scene->draw_count; i++) {
+        triangles += renderer->meshes[scene->draws[i].mesh].index_count / 3.0;
+    }
+    bool few = renderer->device->is_software && triangles > pixels * 0.3;
+    glm_vec4_copy(few ? (vec4){ 5.0f, 8.0f, 8.0f, 0.0f } : (vec4){ 16.0f, 32.0f, 40.0f, 0.0f },
+                  taps);
+}
+
+static int nearer_first(const void *a, const void *b)
+{
+    const pelt_render_order *p = a, *q = b;
+    if (p->distance != q->distance) {
+        return p->distance > q->distance ? 1 : -1;
+    }
+    return (p->draw > q->draw) - (p->draw < q->draw);
+}
+
+/* What is opaque hides what comes after it, what is blended shows what came before. */
+static pelt_result sort_draws(pelt_render_picture *self)
+{
+    const pelt_render_scene *scene = self->scene;
+    self->order = pelt_allocate(self->renderer->host, scene->draw_count, sizeof(pelt_render_order));
+    if (!self->order) {
+        return pelt_fail(self->renderer->host, PELT_ERROR_MEMORY, NULL, NULL,
+                         "no memory to sort %u draws", scene->draw_count);
+    }
+    for (uint32_t i = 0; i < scene->draw_count; i++) {
+        const pelt_box *box = &scene->draws[i].box;
+        float squares = 0.0f;
+        for (int k = 0; k < 3; k++) {
+            float middle = box->min[k] * 0.5f + box->max[k] * 0.5f;
+            float unit = (middle - self->frame.origin[k]) * self->frame.origin[3];
+            squares += (unit - self->frame.eye[k]) * (unit - self->frame.eye[k]);
+        }
+        self->order[i] = (pelt_render_order){ squares, i };
+    }
+    qsort(self->order, scene->draw_count, sizeof(pelt_render_order), nearer_first);
+    return PELT_OK;
+}
+
+static pelt_result upload_boxes(pelt_render_picture *self)
+{
+    const pelt_render_scene *scene = self->scene;
+    if (scene->box_count == 0) {
+        return PELT_OK;
+    }
+    pelt_result result = pelt_buffer_create(
+        self->renderer->device, (VkDeviceSize)scene->box_count * sizeof(pelt_render_wire_box), 0,
+        PELT_MEMORY_UPLOAD, &self->boxes);
+    if (result != PELT_OK) {
+        return result;
+    }
+    pelt_render_wire_box *boxes = self->boxes.mapped;
+    for (uint32_t i = 0; i < scene->box_count; i++) {
+        const pelt_box *box = &scene->boxes[i];
+        if (!pelt_render_box_is_visible(box)) {
+            continue;
+        }
+        pelt_render_wire_box *to = &boxes[self->box_count++];
+        *to = (pelt_render_wire_box){ 0 };
+        for (int k = 0; k < 3; k++) {
+            to->low[k] = (box->min[k] - self->frame.origin[k]) * self->frame.origin[3];
+            to->high[k] = (box->max[k] - self->frame.origin[k]) * self->frame.origin[3];
+        }
+    }
+    return PELT_OK;
+}
+
+pelt_result pelt_render_prepare(pelt_render_picture *self)
+{
+    pelt_renderer *renderer = self->renderer;
+    const pelt_render_scene *scene = self->scene;
+    pelt_result result = check_scene(renderer, scene);
+    if (result != PELT_OK) {
+        return result;
+    }
+    self->sky_count = choose_sky_count(renderer, scene);
+    const pelt_framing framing = { renderer->width, renderer->height, renderer->sun_size,
+                                   renderer->sky_size, self->sky_count };
+    result = pelt_render_frame_scene(renderer->host, scene, &framing, &self->frame);
+    if (result == PELT_OK) {
+        choose_taps(renderer, scene, self->frame.taps);
+        memcpy(renderer->frame.mapped, &self->frame, sizeof(self->frame));
+        result = sort_draws(self);
+    }
+    return result == PELT_OK ? upload_boxes(self) : result;
+}
+
+void pelt_render_release_picture(pelt_render_picture *self)
+{
+    pelt_buffer_destroy(self->renderer->device, &self->boxes);
+    pelt_release(self->renderer->host, self->order);
+}
