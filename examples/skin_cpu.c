@@ -36,14 +36,18 @@ int main(int argc, char **argv)
         check(pelt_pack(&host, &info, &mesh) == PELT_OK);
 
         float *positions = calloc(mesh->vertex_count, 3 * sizeof(float));
-        check(positions);
-        pelt_skin_job job = { .mesh = mesh, .out_positions = positions };
+        pelt_packed_vertex *morphed = calloc(mesh->vertex_count, sizeof(*morphed));
+        check(positions && morphed);
+        const double *weights = pelt_pose_part_morph_weights(pose, part);
+        pelt_pack_morphed(mesh, primitive, weights, morphed, NULL);
+        pelt_skin_job job = { .mesh = mesh, .vertices = morphed, .out_positions = positions };
         job.matrices = matrices + (size_t)12 * model->palettes[part->palette].first_matrix;
         pelt_box box = PELT_BOX_EMPTY;
         pelt_skin_cpu(&job, 0, mesh->vertex_count, &box);
         printf("node %u: %u vertices, box (%g %g %g) to (%g %g %g)\n", part->node,
                mesh->vertex_count, box.min[0], box.min[1], box.min[2], box.max[0], box.max[1],
                box.max[2]);
+        free(morphed);
         free(positions);
         pelt_packed_mesh_destroy(mesh);
     }

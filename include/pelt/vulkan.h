@@ -9,6 +9,8 @@
  *   - when the scene changes: pelt_skin_tables_measure, pelt_skin_tables_write into your buffer;
  *   - each frame: write skin matrices (pelt_pose_skin_matrices or the GPU), pelt_cmd_skin, then a
  *     barrier to whoever reads the animated vertices and boxes.
+ *
+ * docs/integration.md goes through it: memory layouts, barriers of each reader, worlds, morphs.
  */
 #ifndef PELT_VULKAN_H
 #define PELT_VULKAN_H
@@ -77,7 +79,9 @@ typedef struct pelt_gpu_instance {
      * hold. */
     bool skip;
 
-    VkDeviceAddress matrices; /* 48 bytes each, of its palette; 16-byte aligned */
+    /* 48 bytes each, of its palette (pelt_packed_mesh.joint_count of them at least; not checked);
+     * 16-byte aligned. */
+    VkDeviceAddress matrices;
 
     /* Streams that replace the mesh's (morphed), or 0. */
     VkDeviceAddress vertices;
@@ -122,7 +126,9 @@ PELT_API pelt_result pelt_skin_tables_measure(const pelt_skin_pass *pass,
                                               const pelt_skin_tables_info *info,
                                               pelt_skin_tables *out);
 
-/* Writes table_size bytes for the same info. Scratch and tables need no other initialisation. */
+/* Writes table_size bytes for the same info and pass, and reads none of them (write-combined memory
+ * will do). Scratch and tables need no other initialisation. Skipping instances makes no size
+ * larger. */
 PELT_API void pelt_skin_tables_write(const pelt_skin_pass *pass, const pelt_skin_tables_info *info,
                                      const pelt_skin_tables *tables, void *memory);
 
@@ -130,9 +136,9 @@ PELT_API void pelt_skin_tables_write(const pelt_skin_pass *pass, const pelt_skin
  * one dispatch for every mesh of every instance, of any number (two-dimensional).
  * table: 16-byte aligned address of what was written; scratch: 16-byte aligned, or 0 if
  * scratch_size is 0. Before: make tables, meshes and matrices visible to COMPUTE_SHADER /
- * SHADER_READ, and earlier reads of outputs and scratch finished. After: outputs are COMPUTE_SHADER
- * / SHADER_WRITE; the barrier to their readers is the caller's. Changes the command buffer's
- * compute pipeline and push constants. */
+ * SHADER_READ, and let earlier uses of outputs and scratch, pelt's own too, be finished. After:
+ * outputs are COMPUTE_SHADER / SHADER_WRITE; the barrier to their readers is the caller's. Changes
+ * the command buffer's compute pipeline and push constants. */
 PELT_API void pelt_cmd_skin(const pelt_skin_pass *pass, VkCommandBuffer commands,
                             const pelt_skin_tables *tables, VkDeviceAddress table,
                             VkDeviceAddress scratch);

@@ -71,8 +71,10 @@ PELT_API pelt_result pelt_buffer_create(pelt_headless *device, VkDeviceSize size
 PELT_API void pelt_buffer_destroy(pelt_headless *device, pelt_buffer *buffer); /* and zeroes it */
 
 /* Copies bytes into a buffer, or out of one, and waits; mapped ones need no transfer. offset and
- * size: multiples of 4. Errors: PELT_ERROR_ARGUMENT (not whole words within the buffer), and those
- * of pelt_buffer_create and pelt_commands_submit. */
+ * size: multiples of 4. A command buffer of pelt_commands_begin then sees what was uploaded; one of
+ * your own first needs a barrier from TRANSFER / TRANSFER_WRITE to what reads it. Errors:
+ * PELT_ERROR_ARGUMENT (not whole words within the buffer), and those of pelt_buffer_create and
+ * pelt_commands_submit. */
 PELT_API pelt_result pelt_buffer_upload(pelt_headless *device, const pelt_buffer *buffer,
                                         VkDeviceSize offset, const void *bytes, VkDeviceSize size);
 PELT_API pelt_result pelt_buffer_download(pelt_headless *device, const pelt_buffer *buffer,

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""The snippets of docs/integration.md compile: test_docs.py GLSLC CC [OPTION...]
+
+Each GLSL block is a whole shader and says its stage. The C blocks follow one another in a function,
+which is given what the text takes for granted. Options go to the C compiler. Runs in the source
+tree's root.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+SETTING = """
+#include <pelt/pelt.h>
+#include <pelt/vulkan.h>
+
+void barrier(VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags wrote,
+             VkPipelineStageFlags to, VkAccessFlags reads);
+pelt_result integrate(pelt_skin_pass *pass, const pelt_gpu_mesh *meshes, uint32_t mesh_count,
+                      const pelt_gpu_instance *instances, uint32_t instance_count,
+                      void *table_memory, VkDeviceAddress table_address,
+                      VkDeviceAddress scratch_address, VkCommandBuffer commands);
+
+pelt_result integrate(pelt_skin_pass *pass, const pelt_gpu_mesh *meshes, uint32_t mesh_count,
+                      const pelt_gpu_instance *instances, uint32_t instance_count,
+                      void *table_memory, VkDeviceAddress table_address,
+                      VkDeviceAddress scratch_address, VkCommandBuffer commands)
+{
+%s
+    return PELT_OK;
+}
+"""
+
+
+def compile_with(command, suffix, text):
+    with tempfile.NamedTemporaryFile("w", suffix=suffix) as file:
+        file.write(text)
+        file.flush()
+        run = subprocess.run([*command, file.name], capture_output=True, text=True)
+    if run.returncode != 0:
+        sys.exit("docs/integration.md:\n%s\n%s%s" % (text, run.stdout, run.stderr))
+
+
+def main(glslc, *cc):
+    text = open("docs/integration.md", encoding="utf-8").read()
+    blocks = {language: re.findall(r"^```%s\n(.*?)^```$" % language, text, re.S | re.M)
+              for language in ("glsl", "c")}
+    assert all(blocks.values()), "docs/integration.md has no snippets"
+    for block in blocks["glsl"]:
+        compile_with([glslc, "--target-env=vulkan1.2", "-Werror", "-I", "shaders",
+                      "-o", os.devnull],
+                     ".glsl", block)
+    compile_with([*cc, "-std=c17", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable",
+                  "-fsyntax-only", "-I", "include"], ".c", SETTING % "\n".join(blocks["c"]))
+    print("compiled %d shaders and %d pieces of C" % tuple(map(len, blocks.values())))
+
+
+main(*sys.argv[1:])
