@@ -7,6 +7,7 @@
 #include <pelt/vulkan_open.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { FRAMES = 8, IN_FLIGHT = 2, MATRIX_SIZE = 12 * sizeof(float) };
 
@@ -359,7 +360,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: skin_vulkan FILE [COUNT]\n");
         return EXIT_FAILURE;
     }
-    pelt_headless_info info = { .validation = getenv("PELT_VALIDATION") != NULL };
+    const char *validation = getenv("PELT_VALIDATION");
+    pelt_headless_info info = { .validation = validation && strcmp(validation, "1") == 0 };
     pelt_result opened = pelt_vulkan_open(&host, &info, &s.device);
     if (opened != PELT_OK) {
         return opened == PELT_ERROR_DEVICE ? 3 : EXIT_FAILURE;
