@@ -30,7 +30,7 @@ typedef struct pelt_render_picture {
 
 /* prepare.c: checks the scene, fits camera and lights to it, sorts its draws, uploads its boxes.
  * Also after an error, what there is of it is pelt_render_release_picture's. */
-pelt_result pelt_render_prepare(pelt_render_picture *picture);
-void pelt_render_release_picture(pelt_render_picture *picture);
+pelt_result pelt_render_prepare(pelt_render_picture *self);
+void pelt_render_release_picture(pelt_render_picture *self);
 
 #endif

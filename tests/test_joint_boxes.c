@@ -1,23 +1,7 @@
 /* Boxes from joints hold every box that a float path can write, and little more. */
 #include "pack_fixture.h"
 
-static bool holds(const pelt_box *outer, const pelt_box *inner)
-{
-    for (int i = 0; i < 3; i++) {
-        if (outer->min[i] > inner->min[i] || outer->max[i] < inner->max[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void grow(pelt_box *box, const float p[3])
-{
-    for (int i = 0; i < 3; i++) {
-        box->min[i] = p[i] < box->min[i] ? p[i] : box->min[i];
-        box->max[i] = p[i] > box->max[i] ? p[i] : box->max[i];
-    }
-}
+#include "base/box.h"
 
 static pelt_box exact_box(const pelt_packed_mesh *mesh, const float *matrices)
 {
@@ -46,7 +30,7 @@ static pelt_box other_box(const pelt_packed_mesh *mesh, const float *matrices)
                 out[i] = fmaf(weights[k], moved, out[i]);
             }
         }
-        grow(&box, out);
+        box_add(&box, out);
     }
     free(joints);
     free(weights);
@@ -108,8 +92,8 @@ static void hold_the_exact_box_always(void **state)
         assert_int_equal(pelt_joint_boxes_create(NULL, mesh, NULL, &boxes), PELT_OK);
         pelt_box bound = pelt_joint_boxes_bound(boxes, matrices);
         pelt_box exact = exact_box(mesh, matrices), other = other_box(mesh, matrices);
-        assert_true(holds(&bound, &exact));
-        assert_true(holds(&bound, &other));
+        assert_true(box_contains(&bound, &exact));
+        assert_true(box_contains(&bound, &other));
 
         double min[3], max[3];
         bare_union(boxes, matrices, min, max);
@@ -186,7 +170,7 @@ static void unused_joints_far_away_do_not_widen(void **state)
     pelt_joint_boxes *boxes;
     assert_int_equal(pelt_joint_boxes_create(NULL, mesh, NULL, &boxes), PELT_OK);
     pelt_box bound = pelt_joint_boxes_bound(boxes, matrices), exact = exact_box(mesh, matrices);
-    assert_true(holds(&bound, &exact));
+    assert_true(box_contains(&bound, &exact));
     assert_true(bound.min[0] >= -1.00001f && bound.max[0] <= 3.00001f);
     assert_true(bound.min[1] >= -1.00001f && bound.max[1] <= 1.00001f);
     pelt_joint_boxes_destroy(boxes);
@@ -212,7 +196,7 @@ static void hold_numbers_at_both_ends_of_the_range(void **state)
         pelt_joint_boxes *boxes;
         assert_int_equal(pelt_joint_boxes_create(NULL, mesh, NULL, &boxes), PELT_OK);
         pelt_box bound = pelt_joint_boxes_bound(boxes, matrices), exact = exact_box(mesh, matrices);
-        assert_true(holds(&bound, &exact));
+        assert_true(box_contains(&bound, &exact));
         for (int i = 0; i < 3; i++) {
             assert_true(isfinite(bound.min[i]) && isfinite(bound.max[i]));
         }
