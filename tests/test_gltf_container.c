@@ -124,6 +124,23 @@ static void test_json(void **state)
         { "{\"asset\":{\"version\":\"2.1\",\"minVersion\":\"2.1\"}}", PELT_ERROR_UNSUPPORTED,
           "/asset/minVersion" },
         { "{\"asset\":{\"version\":\"2.0\"},\"meshes\":{}}", PELT_ERROR_FILE, "/meshes" },
+        { "{\"asset\":{\"version\":\"2.0\"},\"meshes\":{},\"nodes\":[{\"mesh\":0}]}",
+          PELT_ERROR_FILE, "/meshes" },
+        { "{\"asset\":{\"version\":\"2.0\"},\"skins\":0,\"nodes\":[{\"skin\":0}]}", PELT_ERROR_FILE,
+          "/skins" },
+        /* What pelt does not look at may be anything that JSON allows. */
+        { "{\"asset\":{\"version\":\"2.0\"},\"extras\":[18446744073709551615,-1e20,1e-400,"
+          "100000000000000000000000,\"\\u0000\"]}",
+          PELT_OK, "" },
+        { "{\"asset\":{\"version\":\"2.0\"},\"nodes\":[{\"scale\":[1,1000000000000000000000,1]}]}",
+          PELT_ERROR_RANGE, "/nodes/0/scale/1" },
+        { "{\"asset\":{\"version\":\"2.0\"},\"nodes\":[{\"name\":\"a\\u0000b\"}]}", PELT_ERROR_FILE,
+          "/nodes/0/name" },
+        { "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":4,"
+          "\"uri\":\"a.bin\\u0000.png\"}]}",
+          PELT_ERROR_FILE, "/buffers/0/uri" },
+        { "{\"asset\":{\"version\":\"2.0\"},\"nodes\":[{\"mesh\":-1}],\"meshes\":[]}",
+          PELT_ERROR_FILE, "/nodes/0/mesh" },
         { "{\"asset\":{\"version\":\"2.0\"},\"nodes\":[null]}", PELT_ERROR_FILE, "/nodes/0" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -189,6 +206,14 @@ static void test_data_uris(void **state)
         { "data:;base64,AAECAwQ=", 5, true },
         { "data:application/gltf-buffer;base64,AAECAwQF", 6, true },
         { "data:;base64,AAECAwQF", 3, true }, /* more than needed */
+        { "DATA:text/plain;charset=utf-8;BASE64,AAECAwQF", 6, true },
+        { "data:;base64,AAECAw%3D%3d", 4, true },
+        { "data:;base64,%2B%2f%41=", 2, true },
+        { "data:;base64,AAECAw%3D=", 5, false },
+        { "data:;base64,AAECAw%3", 4, false },
+        { "data:;base64,AAEC%00AA=", 4, false },
+        { "data:;base64,A===", 1, false },
+        { "data:;base64,AA==AAAA", 1, false },
         { "data:;base64,AAECAw==", 5, false },
         { "data:;base64,AAECAw=", 4, false },
         { "data:;base64,AAECAw", 4, false },

@@ -122,7 +122,7 @@ static void test_tree_faults(void **state)
           "is a number, not an array" },
         { "\"nodes\":[0,1]", "\"nodes\":[0,2]", 0, 0, 0, PELT_ERROR_FILE, "/scenes/0/nodes/1",
           "has a parent" },
-        { "\"nodes\":[0,1]", "\"nodes\":[0,1,0]", 0, 0, 0, PELT_ERROR_FILE, "/scenes/0/nodes/0",
+        { "\"nodes\":[0,1]", "\"nodes\":[0,1,0]", 0, 0, 0, PELT_ERROR_FILE, "/scenes/0/nodes/2",
           "named twice" },
         { "\"nodes\":[0,1]", "\"nodes\":[0,9]", 0, 0, 0, PELT_ERROR_FILE, "/scenes/0/nodes/1",
           NULL },

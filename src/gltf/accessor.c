@@ -119,7 +119,9 @@ static bool check_extent(pelt_gltf_reader *reader, pelt_gltf_place at, uint32_t 
     size_t end = 0;
     if (count > 0 && (!pelt_multiply(count - 1, stride, &end) || !pelt_add(end, size, &end) ||
                       !pelt_add(end, offset, &end) || end > reader->views[view].size)) {
-        return pelt_gltf_fail(reader, PELT_ERROR_FILE, at,
+        return pelt_gltf_fail(reader, PELT_ERROR_FILE,
+                              offset < reader->views[view].size ? at
+                                                                : pelt_gltf_in(at, "byteOffset"),
                               "%zu elements of %zu bytes, %zu apart from byteOffset %zu on, reach "
                               "past the end of /bufferViews/%u, which has %zu bytes",
                               count, size, stride, offset, view, reader->views[view].size);
@@ -221,8 +223,9 @@ static bool read_accessor(pelt_gltf_reader *reader, pelt_gltf_place at, const js
         size_t alignment = pelt_gltf_component_size(accessor->format);
         if (accessor->offset % alignment != 0 || (view->offset + accessor->offset) % alignment ||
             stride % alignment != 0) {
-            pelt_gltf_warn(reader, at, "elements are not aligned to their %zu-byte components",
-                           alignment);
+            pelt_gltf_warn(reader,
+                           accessor->offset % alignment ? pelt_gltf_in(at, "byteOffset") : at,
+                           "elements are not aligned to their %zu-byte components", alignment);
         }
     } else if (!pelt_gltf_check_budget(reader, at, count, size)) {
         return false; /* nothing in the file stands behind the count */

@@ -56,6 +56,20 @@ static bool is_supported(const char *name)
     return strncmp(name, "KHR_materials_", 14) == 0;
 }
 
+/* Lists that others refer to before they are read themselves. */
+static bool check_lists(pelt_gltf_reader *reader)
+{
+    static const char *const keys[] = { "meshes", "skins" };
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const json_t *list = json_object_get(reader->root, keys[i]);
+        if (list && !json_is_array(list)) {
+            return pelt_gltf_fail(reader, PELT_ERROR_FILE, pelt_gltf_at("/%s", keys[i]),
+                                  "is not an array");
+        }
+    }
+    return true;
+}
+
 bool pelt_gltf_read_asset(pelt_gltf_reader *reader)
 {
     pelt_gltf_place root = pelt_gltf_at("%s", ""), at = pelt_gltf_in(root, "asset");
@@ -81,16 +95,14 @@ bool pelt_gltf_read_asset(pelt_gltf_reader *reader)
             return pelt_gltf_fail(reader, PELT_ERROR_UNSUPPORTED, at,
                                   "requires the extension %.80s, which pelt does not have", name);
         }
+        reader->quantization |= strcmp(name, "KHR_mesh_quantization") == 0;
     }
-    for (unsigned pass = 0; pass < 2; pass++) {
-        if (!pelt_gltf_get_array(reader, root, reader->root,
-                                 pass ? "extensionsUsed" : "extensionsRequired", &array, &count)) {
-            return false;
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            const char *name = json_string_value(json_array_get(array, i));
-            reader->quantization |= name && strcmp(name, "KHR_mesh_quantization") == 0;
-        }
+    if (!pelt_gltf_get_array(reader, root, reader->root, "extensionsUsed", &array, &count)) {
+        return false;
     }
-    return true;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(array, i));
+        reader->quantization |= name && strcmp(name, "KHR_mesh_quantization") == 0;
+    }
+    return check_lists(reader);
 }

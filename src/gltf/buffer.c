@@ -110,10 +110,12 @@ static bool read_view(pelt_gltf_reader *reader, pelt_gltf_place at, const json_t
         return pelt_gltf_fail(reader, PELT_ERROR_FILE, pelt_gltf_in(at, "byteLength"), "is 0");
     }
     if (!pelt_add(view->offset, view->size, &end) || end > available) {
-        return pelt_gltf_fail(reader, PELT_ERROR_FILE, at,
-                              "byteOffset %zu and byteLength %zu reach past the end of "
-                              "/buffers/%d, which has %zu bytes",
-                              view->offset, view->size, buffer, available);
+        return pelt_gltf_fail(
+            reader, PELT_ERROR_FILE,
+            pelt_gltf_in(at, view->offset < available ? "byteLength" : "byteOffset"),
+            "byteOffset %zu and byteLength %zu reach past the end of "
+            "/buffers/%d, which has %zu bytes",
+            view->offset, view->size, buffer, available);
     }
     if (json_object_get(object, "byteStride") && (view->stride < 4 || view->stride > 252)) {
         return pelt_gltf_fail(reader, PELT_ERROR_FILE, pelt_gltf_in(at, "byteStride"),

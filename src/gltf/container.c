@@ -23,8 +23,11 @@ static bool parse_json(pelt_gltf_reader *reader, const char *text, size_t size)
     while (size > 0 && text[size - 1] == 0) {
         size--;
     }
+    /* Integers as floats, since any size of them may stand where nobody looks (a 64-bit number in
+     * extras); those that matter are exact all the same. */
+    const size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
     json_error_t error;
-    reader->root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    reader->root = json_loadb(text, size, flags, &error);
     if (!reader->root) {
         if (json_error_code(&error) == json_error_out_of_memory) {
             return pelt_gltf_fail_memory(reader, whole);

@@ -33,20 +33,16 @@ static bool fail_kind(pelt_gltf_reader *reader, pelt_gltf_place at, const json_t
 /* A whole number >= 0. glTF lets readers take 1.0 for 1. */
 static bool to_size(pelt_gltf_reader *reader, pelt_gltf_place at, const json_t *value, size_t *out)
 {
-    if (json_is_integer(value) && json_integer_value(value) >= 0) {
-        *out = (size_t)json_integer_value(value);
-        return true;
+    if (!json_is_number(value)) {
+        return fail_kind(reader, at, value, "a whole number");
     }
     double number = json_number_value(value);
-    if (json_is_real(value) && number >= 0 && number < 0x1p53 && number == floor(number)) {
-        *out = (size_t)number;
-        return true;
+    if (!(number >= 0 && number < 0x1p53 && number == floor(number))) {
+        return pelt_gltf_fail(reader, PELT_ERROR_FILE, at,
+                              "is %.17g, not a whole number from 0 to below 2^53", number);
     }
-    if (json_is_number(value)) {
-        return pelt_gltf_fail(reader, PELT_ERROR_FILE, at, "is %.17g, not a whole number >= 0",
-                              number);
-    }
-    return fail_kind(reader, at, value, "a whole number");
+    *out = (size_t)number;
+    return true;
 }
 
 bool pelt_gltf_get_size(pelt_gltf_reader *reader, pelt_gltf_place at, const json_t *object,
@@ -141,6 +137,10 @@ bool pelt_gltf_get_string(pelt_gltf_reader *reader, pelt_gltf_place at, const js
     const json_t *value = json_object_get(object, key);
     if (value && !json_is_string(value)) {
         return fail_kind(reader, pelt_gltf_in(at, key), value, "a string");
+    }
+    if (value && strlen(json_string_value(value)) != json_string_length(value)) {
+        return pelt_gltf_fail(reader, PELT_ERROR_FILE, pelt_gltf_in(at, key),
+                              "holds the character U+0000");
     }
     *out = value ? json_string_value(value) : *out;
     return true;

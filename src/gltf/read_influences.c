@@ -169,28 +169,45 @@ static void repair_weights(pelt_gltf_reader *reader, pelt_gltf_place at, pelt_pr
     }
 }
 
-/* Slots without weight name joint 0; all others a joint that every skin of the mesh has. */
+static bool fail_joint(pelt_gltf_reader *reader, pelt_gltf_place at, const json_t *attributes,
+                       uint32_t mesh, const pelt_primitive *primitive, size_t influence)
+{
+    char name[24];
+    uint32_t slots = primitive->influence_count, skin = reader->mesh_limit_skins[mesh];
+    unsigned accessor = name_set(attributes, "JOINTS_", (uint32_t)(influence % slots), name);
+    return pelt_gltf_fail(reader, PELT_ERROR_FILE, pelt_gltf_in(at, name),
+                          "vertex %zu uses joint %u with weight %g, but skin %u (/skins/%u) has %u "
+                          "joints (/accessors/%u)",
+                          influence / slots, primitive->joints[influence],
+                          (double)primitive->weights[influence], skin, skin,
+                          reader->mesh_joint_limits[mesh], accessor);
+}
+
+/* Slots without weight name joint 0; all others a joint that every skin of the mesh has. Real files
+ * name joints that do not exist where the weight is 0: harmless, but worth a word. */
 static bool check_joints(pelt_gltf_reader *reader, pelt_gltf_place at, const json_t *attributes,
                          uint32_t mesh, pelt_primitive *primitive)
 {
-    uint32_t slots = primitive->influence_count;
-    uint32_t limit = reader->mesh_joint_limits[mesh];
-    for (size_t v = 0; v < primitive->vertex_count; v++) {
-        uint16_t *joints = primitive->joints + v * slots;
-        const float *weights = primitive->weights + v * slots;
-        for (uint32_t k = 0; k < slots; k++) {
-            joints[k] = weights[k] > 0 ? joints[k] : 0;
-            if (limit > 0 && joints[k] >= limit) {
-                char name[24];
-                unsigned accessor = name_set(attributes, "JOINTS_", k, name);
-                uint32_t skin = reader->mesh_limit_skins[mesh];
-                return pelt_gltf_fail(reader, PELT_ERROR_FILE, pelt_gltf_in(at, name),
-                                      "vertex %zu uses joint %u with weight %g, but skin %u "
-                                      "(/skins/%u) has %u joints (/accessors/%u)",
-                                      v, joints[k], (double)weights[k], skin, skin, limit,
-                                      accessor);
+    uint32_t slots = primitive->influence_count, limit = reader->mesh_joint_limits[mesh];
+    size_t total = (size_t)primitive->vertex_count * slots, missing = 0, first = 0;
+    for (size_t i = 0; i < total; i++) {
+        if (limit > 0 && primitive->joints[i] >= limit) {
+            if (primitive->weights[i] > 0) {
+                return fail_joint(reader, at, attributes, mesh, primitive, i);
             }
+            first = missing++ == 0 ? i : first;
         }
+        if (!(primitive->weights[i] > 0)) {
+            primitive->joints[i] = 0;
+        }
+    }
+    if (missing) {
+        char name[24];
+        (void)name_set(attributes, "JOINTS_", (uint32_t)(first % slots), name);
+        pelt_gltf_warn(reader, pelt_gltf_in(at, name),
+                       "%zu of %zu influences name joints that /skins/%u does not have; their "
+                       "weights are 0, so nothing is lost",
+                       missing, total, reader->mesh_limit_skins[mesh]);
     }
     return true;
 }

@@ -73,10 +73,16 @@ static bool check_draco(pelt_gltf_reader *reader, pelt_gltf_place at, const json
                         const json_t *attributes)
 {
     static const char name[] = "KHR_draco_mesh_compression";
-    const json_t *position = json_object_get(attributes, "POSITION");
-    size_t accessor = position ? (size_t)json_integer_value(position) : SIZE_MAX;
-    if (pelt_gltf_extension(object, name) && accessor < reader->accessor_count &&
-        reader->accessors[accessor].view < 0 && reader->accessors[accessor].sparse_count == 0) {
+    int32_t accessor = -1;
+    if (!pelt_gltf_extension(object, name)) {
+        return true;
+    }
+    if (!pelt_gltf_get_index(reader, pelt_gltf_in(at, "attributes"), attributes, "POSITION",
+                             reader->accessor_count, "accessors", &accessor)) {
+        return false;
+    }
+    if (accessor >= 0 && reader->accessors[accessor].view < 0 &&
+        reader->accessors[accessor].sparse_count == 0) {
         return pelt_gltf_fail(reader, PELT_ERROR_UNSUPPORTED,
                               pelt_gltf_in(pelt_gltf_in(at, "extensions"), name),
                               "the vertices exist only as %s, which pelt does not have", name);

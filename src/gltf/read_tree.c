@@ -155,7 +155,7 @@ static bool push_roots(pelt_gltf_reader *reader, tree *t, uint32_t *depth)
         return false;
     }
     memset(t->state, 0, node_count);
-    for (uint32_t i = count; i-- > 0;) {
+    for (uint32_t i = 0; i < count; i++) {
         pelt_gltf_place item = pelt_gltf_item(pelt_gltf_in(at, "nodes"), i);
         int32_t node = 0;
         if (!pelt_gltf_to_index(reader, item, json_array_get(array, i), node_count, "nodes",
@@ -171,6 +171,11 @@ static bool push_roots(pelt_gltf_reader *reader, tree *t, uint32_t *depth)
         }
         t->state[node] = 1;
         t->stack[(*depth)++] = (uint32_t)node;
+    }
+    for (uint32_t i = 0; i < count / 2; i++) {
+        uint32_t first = t->stack[i];
+        t->stack[i] = t->stack[count - 1 - i];
+        t->stack[count - 1 - i] = first;
     }
     return true;
 }

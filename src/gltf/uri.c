@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static void explain(char *problem, const char *format, ...) PELT_PRINTF(2, 3);
 
@@ -30,45 +31,73 @@ static int base64_value(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
+static int hex_value(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* The next byte of a URI, percent escapes undone; 0 for an invalid one, which also is what %00
+ * gives: nothing here may hold it. */
+static char next_byte(const char **uri)
+{
+    char byte = *(*uri)++;
+    if (byte != '%') {
+        return byte;
+    }
+    int high = hex_value((*uri)[0]), low = high >= 0 ? hex_value((*uri)[1]) : -1;
+    if (low < 0) {
+        return 0;
+    }
+    *uri += 2;
+    return (char)(high << 4 | low);
+}
+
 /* Strict, as RFC 4648 has it: whole groups of four, padding at the end only. */
 static pelt_result decode_base64(pelt_gltf_reader *reader, const char *text, uint8_t **bytes,
                                  size_t *size, char *problem)
 {
-    size_t length = strlen(text);
-    if (length % 4 != 0) {
-        explain(problem, "the base64 data has %zu characters, not a multiple of 4", length);
-        return PELT_ERROR_FILE;
-    }
-    size_t padding = 0;
-    while (padding < 2 && padding < length && text[length - 1 - padding] == '=') {
-        padding++;
-    }
-    size_t out_size = length / 4 * 3 - padding;
-    uint8_t *out = pelt_reallocate(reader->host, NULL, out_size ? out_size : 1);
+    uint8_t *out = pelt_reallocate(reader->host, NULL, strlen(text) / 4 * 3 + 3);
     if (!out) {
-        explain(problem, "no memory for %zu bytes", out_size);
+        explain(problem, "no memory for %zu characters of base64 data", strlen(text));
         return PELT_ERROR_MEMORY;
     }
     uint32_t group = 0;
-    size_t written = 0;
-    for (size_t i = 0; i < length; i++) {
-        int value = i < length - padding ? base64_value(text[i]) : 0;
-        if (value < 0) {
-            explain(problem, "character %zu of the base64 data is not one of base64", i);
-            pelt_release(reader->host, out);
-            return PELT_ERROR_FILE;
+    size_t count = 0, padding = 0, written = 0;
+    for (; *text; count++) {
+        char c = next_byte(&text);
+        int value = c == '=' ? 0 : padding ? -1 : base64_value(c);
+        padding += c == '=';
+        if (value < 0 || padding > 2) {
+            explain(problem, "character %zu of the base64 data is not one of base64", count);
+            goto fail;
         }
         group = group << 6 | (uint32_t)value;
-        if (i % 4 == 3) {
-            for (int shift = 16; shift >= 0 && written < out_size; shift -= 8) {
-                out[written++] = (uint8_t)(group >> shift);
-            }
+        if (count % 4 == 3) {
+            out[written++] = (uint8_t)(group >> 16);
+            out[written++] = (uint8_t)(group >> 8);
+            out[written++] = (uint8_t)group;
             group = 0;
         }
     }
+    if (count % 4 != 0) {
+        explain(problem, "the base64 data has %zu characters, not a multiple of 4", count);
+        goto fail;
+    }
     *bytes = out;
-    *size = out_size;
+    *size = written - padding;
     return PELT_OK;
+fail:
+    pelt_release(reader->host, out);
+    return PELT_ERROR_FILE;
+}
+
+/* Both the scheme and the marker are the same in any case of letters. */
+static bool is_data(const char *uri)
+{
+    return strncasecmp(uri, "data:", 5) == 0;
 }
 
 static pelt_result fetch_data(pelt_gltf_reader *reader, const char *uri, uint8_t **bytes,
@@ -78,19 +107,11 @@ static pelt_result fetch_data(pelt_gltf_reader *reader, const char *uri, uint8_t
     const char *comma = strchr(uri, ',');
     size_t marker_size = sizeof(marker) - 1;
     if (!comma || (size_t)(comma - uri) < 5 + marker_size ||
-        memcmp(comma - marker_size, marker, marker_size) != 0) {
+        strncasecmp(comma - marker_size, marker, marker_size) != 0) {
         explain(problem, "the data URI is not a base64 one");
         return PELT_ERROR_FILE;
     }
     return decode_base64(reader, comma + 1, bytes, size, problem);
-}
-
-static int hex_value(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
 }
 
 /* A scheme is a letter, then letters, digits, '+', '-' or '.', then a colon. */
@@ -109,16 +130,11 @@ static bool has_scheme(const char *uri)
 static bool decode_path(const char *uri, char *path, size_t capacity, char *problem)
 {
     size_t length = 0;
-    for (const char *c = uri; *c; c++) {
-        char byte = *c;
-        if (byte == '%') {
-            int high = hex_value(c[1]), low = high >= 0 ? hex_value(c[2]) : -1;
-            if (low < 0 || (high | low) == 0) {
-                explain(problem, "the URI has an invalid percent escape");
-                return false;
-            }
-            byte = (char)(high << 4 | low);
-            c += 2;
+    while (*uri) {
+        char byte = next_byte(&uri);
+        if (!byte) {
+            explain(problem, "the URI has an invalid percent escape");
+            return false;
         }
         if (length + 1 >= capacity) {
             explain(problem, "the URI is too long");
@@ -197,6 +213,6 @@ pelt_result pelt_gltf_fetch(pelt_gltf_reader *reader, const char *uri, uint8_t *
 {
     *bytes = NULL;
     *size = 0;
-    return strncmp(uri, "data:", 5) == 0 ? fetch_data(reader, uri, bytes, size, problem)
-                                         : fetch_file(reader, uri, bytes, size, problem);
+    return is_data(uri) ? fetch_data(reader, uri, bytes, size, problem)
+                        : fetch_file(reader, uri, bytes, size, problem);
 }
