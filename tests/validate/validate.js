@@ -24,6 +24,16 @@ function gltfFiles(folder)
         .sort();
 }
 
+/** How many clips a file has; 0 if pelt refuses it. */
+async function clipCount(path)
+{
+    try {
+        return JSON.parse((await run(pelt, ['info', path, '--json'])).stdout).clips.length;
+    } catch {
+        return 0;
+    }
+}
+
 /** Runs pelt so that it writes a file, and returns the validator's errors; null: refused. */
 async function errorsOf(output, args)
 {
@@ -52,6 +62,9 @@ const jobs = [
 if (existsSync(models)) {
     for (const path of gltfFiles(models)) {
         jobs.push(['skin', path, '--device', 'cpu']);
+        if (await clipCount(path) > 0) {
+            jobs.push(['skin', path, '--clip', '0', '--time', '0.4']); // on the GPU, if there is one
+        }
     }
 } else {
     console.log(`note: ${models} is not there; only the sample is validated`);
