@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { HELP_COLUMN = 24, NAMES_MAX = 32, WORD_MAX = 40 };
 
@@ -104,7 +105,7 @@ pelt_option pelt_option_output(const char **target, const char *value, const cha
 {
     return (pelt_option){ .name = "output",
                           .letter = 'o',
-                          .kind = PELT_OPTION_TEXT,
+                          .kind = PELT_OPTION_OUTPUT,
                           .value = value,
                           .help = help,
                           .target = target,
@@ -185,6 +186,7 @@ static bool set_value(pelt_report *report, const pelt_option *option, const char
     case PELT_OPTION_FLAG:
         break;
     case PELT_OPTION_TEXT:
+    case PELT_OPTION_OUTPUT:
         if (!*text) {
             pelt_report_error(report, NULL, "--%s: must not be empty", option->name);
             return false;
@@ -302,6 +304,13 @@ static bool parse_option(pelt_report *report, const pelt_command *command,
     return set_value(report, option, value);
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
 pelt_parsed pelt_options_parse(pelt_report *report, const pelt_command *command,
                                const pelt_option *options, int argc, char **argv,
                                const char **operand)
@@ -343,6 +352,12 @@ pelt_parsed pelt_options_parse(pelt_report *report, const pelt_command *command,
         if (option->required && !(given >> (option - options) & 1)) {
             pelt_report_error(report, NULL, "pelt %s needs -%c %s", command->name, option->letter,
                               option->value);
+            return PELT_PARSED_ERROR;
+        }
+        if (option->kind == PELT_OPTION_OUTPUT && *operand &&
+            is_same_file(*operand, *(const char **)option->target)) {
+            pelt_report_error(report, NULL, "--%s '%s': is the input itself", option->name,
+                              *(const char **)option->target);
             return PELT_PARSED_ERROR;
         }
     }

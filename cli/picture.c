@@ -2,9 +2,11 @@
 
 #ifdef PELT_HAVE_VULKAN
 
+enum { NOT_ADDED = -2 };
+
 /* Numbers that the renderer gave to what the model has. */
 typedef struct added {
-    int32_t *images;     /* of each image of the model, -1: not used */
+    int32_t *images;     /* of each image of the model, -1: left out, NOT_ADDED: not used so far */
     uint32_t *materials; /* of each material, and last of the default one */
     uint32_t *meshes;    /* of each packed mesh */
 } added;
@@ -13,17 +15,16 @@ static pelt_result add_materials(pelt_renderer *renderer, const char *file, cons
                                  added *numbers)
 {
     for (uint32_t i = 0; i < model->image_count; i++) {
-        numbers->images[i] = -1;
+        numbers->images[i] = NOT_ADDED;
     }
     pelt_result result = PELT_OK;
     for (uint32_t i = 0; result == PELT_OK && i < model->material_count; i++) {
         const pelt_material *material = &model->materials[i];
         int32_t source = material->base_color_image;
         int32_t image = source >= 0 ? numbers->images[source] : -1;
-        if (source >= 0 && image < 0) {
-            uint32_t number = 0;
-            result = pelt_renderer_add_image(renderer, file, model, (uint32_t)source, &number);
-            image = numbers->images[source] = (int32_t)number;
+        if (image == NOT_ADDED) {
+            result = pelt_renderer_add_image(renderer, file, model, (uint32_t)source, &image);
+            numbers->images[source] = image;
         }
         if (result == PELT_OK) {
             result = pelt_renderer_add_material(renderer, material, image, &numbers->materials[i]);

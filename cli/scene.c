@@ -245,7 +245,15 @@ static pelt_result morph_part(pelt_batch *batch, uint32_t i, uint32_t part)
     if (!morphed->vertices || (mesh->tangents && !morphed->tangents)) {
         return PELT_ERROR_MEMORY;
     }
-    pelt_pack_morphed(mesh, primitive, weights, morphed->vertices, morphed->tangents);
+    uint32_t beyond =
+        pelt_pack_morphed(mesh, primitive, weights, morphed->vertices, morphed->tangents);
+    if (beyond) {
+        char pointer[32];
+        (void)snprintf(pointer, sizeof(pointer), "/nodes/%u", character->model->parts[part].node);
+        return pelt_fail(batch->host, PELT_ERROR_RANGE, NULL, pointer,
+                         "morph targets move %u vertices of primitive %u beyond %g", beyond,
+                         character->model->parts[part].primitive, PELT_MAGNITUDE_MAX);
+    }
     return character->joint_boxes[index]
                ? pelt_joint_boxes_create(batch->host, mesh, morphed->vertices,
                                          &morphed->joint_boxes)

@@ -53,9 +53,10 @@ pelt_result pelt_renderer_add_pixels(pelt_renderer *renderer, const pelt_pixels 
                                      uint32_t *out);
 
 /* Decodes and uploads image number index of a model; file: the model's path, for messages, which
- * name the image as /images/index. */
+ * name the image as /images/index. One that cannot be decoded or is too large is a warning, and
+ * *out is then -1: no image. */
 pelt_result pelt_renderer_add_image(pelt_renderer *renderer, const char *file,
-                                    const pelt_model *model, uint32_t index, uint32_t *out);
+                                    const pelt_model *model, uint32_t index, int32_t *out);
 
 /* material: NULL for glTF's default material. image: number of its base-colour image as this
  * renderer counts them, -1: none (material->base_color_image is not looked at). */

@@ -144,9 +144,45 @@ pelt_result pelt_render_white_image(pelt_renderer *renderer)
     return pelt_renderer_add_pixels(renderer, &pixels, &ignored);
 }
 
-pelt_result pelt_renderer_add_image(pelt_renderer *renderer, const char *file,
-                                    const pelt_model *model, uint32_t index, uint32_t *out)
+/* A host to whom a bad image is no error: a picture can do without. */
+typedef struct lenient_host {
+    pelt_host host;
+    const pelt_host *strict;
+} lenient_host;
+
+static void *allocate_strictly(void *user, void *block, size_t size)
 {
+    const pelt_host *strict = ((lenient_host *)user)->strict;
+    return strict->allocate(strict->user, block, size);
+}
+
+static void warn_instead(void *user, const pelt_message *message)
+{
+    const pelt_host *strict = ((lenient_host *)user)->strict;
+    if (message->result == PELT_OK || message->result == PELT_ERROR_MEMORY) {
+        strict->message(strict->user, message);
+    } else {
+        pelt_warn(strict, message->file, message->pointer, "%s; the image is left out",
+                  message->text);
+    }
+}
+
+static lenient_host make_lenient(const pelt_host *strict)
+{
+    lenient_host lenient = { .strict = strict };
+    if (strict && strict->allocate) {
+        lenient.host.allocate = allocate_strictly;
+    }
+    if (strict && strict->message) {
+        lenient.host.message = warn_instead;
+    }
+    return lenient;
+}
+
+pelt_result pelt_renderer_add_image(pelt_renderer *renderer, const char *file,
+                                    const pelt_model *model, uint32_t index, int32_t *out)
+{
+    *out = -1;
     if (index >= model->image_count) {
         return pelt_fail(renderer->host, PELT_ERROR_ARGUMENT, file, NULL,
                          "image %u of a model that has %u", index, model->image_count);
@@ -154,14 +190,19 @@ pelt_result pelt_renderer_add_image(pelt_renderer *renderer, const char *file,
     char pointer[32];
     (void)snprintf(pointer, sizeof(pointer), "/images/%u", index);
     const pelt_image *image = &model->images[index];
+    lenient_host lenient = make_lenient(renderer->host);
+    lenient.host.user = &lenient;
     pelt_pixels pixels;
     pelt_result result =
-        pelt_image_decode(renderer->host, file, pointer, image->bytes, image->size,
+        pelt_image_decode(&lenient.host, file, pointer, image->bytes, image->size,
                           renderer->device->properties.limits.maxImageDimension2D, &pixels);
-    if (result == PELT_OK) {
-        result = pelt_renderer_add_pixels(renderer, &pixels, out);
-        pelt_pixels_release(&pixels);
+    if (result != PELT_OK) {
+        return result == PELT_ERROR_MEMORY ? result : PELT_OK;
     }
+    uint32_t number = 0;
+    result = pelt_renderer_add_pixels(renderer, &pixels, &number);
+    *out = result == PELT_OK ? (int32_t)number : -1;
+    pelt_pixels_release(&pixels);
     return result;
 }
 

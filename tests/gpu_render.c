@@ -664,7 +664,8 @@ static void refuses_what_it_cannot_draw(void **state)
     assert_int_equal(pelt_renderer_add_pixels(s->renderer, &nothing, &ignored),
                      PELT_ERROR_ARGUMENT);
     const pelt_model model = { 0 };
-    assert_int_equal(pelt_renderer_add_image(s->renderer, "m.glb", &model, 0, &ignored),
+    int32_t image;
+    assert_int_equal(pelt_renderer_add_image(s->renderer, "m.glb", &model, 0, &image),
                      PELT_ERROR_ARGUMENT);
     draw(s);
     close_stage(s);

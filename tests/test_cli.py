@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 
 PELT = ""
 COMMANDS = ("info", "skin", "render", "verify", "sample")
@@ -113,6 +114,43 @@ def skinned_triangle(path, weights=(1, 0, 0, 0), joint=0):
             {"bufferView": 1, "componentType": 5121, "count": 3, "type": "VEC4"},
             {"bufferView": 2, "componentType": 5126, "count": 3, "type": "VEC4"}],
     }, floats(*sum(TRIANGLE, ())), bytes([joint, 0, 0, 0] * 3), floats(*weights * 3))
+
+
+def morphed_triangle(path, weight):
+    """One triangle; a target moves its last vertex by 100 along x."""
+    return write_gltf(path, {
+        "scenes": [{"nodes": [0]}], "scene": 0, "nodes": [{"mesh": 0, "weights": [weight]}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "targets": [{"POSITION": 1}]}]}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
+             "min": [0, 0, 0], "max": [1, 2, 0]},
+            {"bufferView": 1, "componentType": 5126, "count": 3, "type": "VEC3",
+             "min": [0, 0, 0], "max": [100, 0, 0]}],
+    }, floats(*sum(TRIANGLE, ())), floats(0, 0, 0, 0, 0, 0, 100, 0, 0))
+
+
+def textured_triangles(path, image):
+    """Two triangles of a material each, which share an image."""
+    material = {"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}
+    attributes = {"POSITION": 0, "TEXCOORD_0": 1}
+    return write_gltf(path, {
+        "scenes": [{"nodes": [0]}], "scene": 0, "nodes": [{"mesh": 0}],
+        "images": [{"bufferView": 2, "mimeType": "image/png"}], "textures": [{"source": 0}],
+        "materials": [material, material],
+        "meshes": [{"primitives": [{"attributes": attributes, "material": m} for m in (0, 1)]}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
+             "min": [0, 0, 0], "max": [1, 2, 0]},
+            {"bufferView": 1, "componentType": 5126, "count": 3, "type": "VEC2"}],
+    }, floats(*sum(TRIANGLE, ())), floats(0, 0, 1, 0, 0, 1), image)
+
+
+def png(width, height, rows):
+    """An RGB image; rows: what its header says and what its rows are need not agree."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 def animation_only(path):
@@ -340,6 +378,16 @@ class BadInput(Case):
             args = ["-o", self.path("none")] if command == "skin" else []
             self.fails(1, "pelt: error: %s: /nodes/1: " % path, command, path, *args)
 
+    def test_morphs_out_of_range_name_file_and_node(self):
+        path = morphed_triangle(self.path("morph.gltf"), 1e15)
+        for device in self.devices:
+            self.ok("skin", path, "-o", self.path("morph.glb"), "--device", device)
+        path = morphed_triangle(self.path("morph.gltf"), 1e17)
+        for device in self.devices:
+            self.fails(1, "pelt: error: %s: /nodes/0: morph targets move 1 vertices" % path,
+                       "skin", path, "-o", self.path("none"), "--device", device)
+        self.assertFalse(os.path.exists(self.path("none")))
+
     def test_errors_as_json(self):
         path = skinned_triangle(self.path("range.gltf"), joint=7)
         for command in ("info", "skin", "render", "verify"):
@@ -465,6 +513,27 @@ class Output(Case):
                 process = subprocess.run([PELT, *args], stdout=full, stderr=subprocess.PIPE, timeout=60)
                 self.assertEqual(process.returncode, 1, args)
                 self.assertIn(b"cannot write to the standard output", process.stderr)
+
+    def test_never_the_input_itself(self):
+        path, link = (os.path.join(self.place.name, name) for name in ("in.glb", "link.glb"))
+        before = read(self.folder.sample)
+        with open(path, "wb") as file:
+            file.write(before)
+        os.symlink("in.glb", link)
+        for command in ("skin", "render"):
+            for out in (path, link, os.path.join(self.place.name, ".", "in.glb")):
+                self.fails(2, "--output '%s': is the input itself" % out, command, path, "-o", out)
+            self.fails(2, "is the input itself", command, link, "-o", path)
+        self.assertEqual(read(path), before)
+        self.nothing_left("in.glb", "link.glb")
+
+    def test_a_name_of_full_length(self):
+        for command in self.commands(os.path.join(self.place.name, "n" * 255)):
+            self.ok(*command)
+        self.nothing_left("n" * 255)
+        for command in self.commands(os.path.join(self.place.name, "n" * 256)):
+            self.fails(1, "cannot write: ", *command)
+        self.nothing_left("n" * 255)
 
     def test_replaces_a_file(self):
         out = os.path.join(self.place.name, "out")
@@ -763,6 +832,25 @@ class Render(Case):
         path = skinned_triangle(self.path("bare.gltf"))
         for device in self.devices:
             self.ok("render", path, "-o", self.path("bare.png"), "--size", "64x64", "--device", device)
+
+    def test_a_damaged_image_is_left_out(self):
+        """As if there were no texture, with one warning; a good one shows."""
+        rows = b"".join(b"\0" + bytes([255, 0, 0]) * 4 for _ in range(4))
+        good = png(4, 4, rows)
+        pictures = []
+        for image in (good, good[:-20], good[:33], png(2**31 - 1, 2**31 - 1, rows),
+                      png(65536, 1, b"\0" + bytes(3 * 65536)), b"\xff\xd8\xff\xe0nothing"):
+            path = textured_triangles(self.path("textured.gltf"), image)
+            run = Run("render", path, "-o", self.path("textured.png"), "--size", "64x64")
+            self.assertEqual(run.code, 0, run.err)
+            if image is good:
+                self.assertEqual(run.err, "")
+            else:
+                self.assertRegex(run.err, r"\Apelt: warning: %s: /images/0: [^\n]*; the image is left "
+                                 r"out\n\Z" % re.escape(path))
+            pictures.append(read(self.path("textured.png")))
+        self.assertEqual(len(set(pictures[1:])), 1)
+        self.assertNotEqual(pictures[0], pictures[1])
 
     def test_text(self):
         out = self.path("out.png")

@@ -251,7 +251,8 @@ static void morphs_are_added_before_packing(void **state)
     pelt_pack_morphed(mesh, &p, (double[]){ 0, 0, 0 }, vertices, NULL);
     assert_memory_equal(vertices, mesh->vertices, sizeof(vertices));
 
-    pelt_pack_morphed(mesh, &p, (double[]){ 1.0, 0, 0 }, vertices, packed_tangents);
+    assert_int_equal(
+        pelt_pack_morphed(mesh, &p, (double[]){ 1.0, 0, 0 }, vertices, packed_tangents), 0);
     for (int i = 0; i < 3; i++) { /* packed 0 is vertex 1 */
         double sum = (double)p.positions[3 + i] + positions[3 + i];
         assert_true(vertices[0].position[i] == (float)sum);
@@ -261,8 +262,9 @@ static void morphs_are_added_before_packing(void **state)
     assert_int_equal(packed_tangents[0], pelt_encode_direction(back, -1.0f));
     assert_int_equal(packed_tangents[1], mesh->tangents[1]);
 
-    /* Beyond every limit: clamped and finite; the normal's weight is negative. */
-    pelt_pack_morphed(mesh, &p, (double[]){ 0, 1e300, -1.0 }, vertices, packed_tangents);
+    /* Beyond every limit: clamped, counted and finite; the normal's weight is negative. */
+    assert_int_equal(
+        pelt_pack_morphed(mesh, &p, (double[]){ 0, 1e300, -1.0 }, vertices, packed_tangents), 1);
     assert_true(vertices[0].position[0] == 1e18f && vertices[0].position[1] == -1e18f);
     diagonal[0] = -1.0f;
     assert_int_equal(vertices[0].normal, pelt_encode_direction(diagonal, 1.0f));

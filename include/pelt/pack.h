@@ -91,10 +91,10 @@ PELT_API void pelt_packed_mesh_destroy(pelt_packed_mesh *mesh);
 /* The vertices and tangents streams of the same primitive with morph targets applied (positions,
  * normals and tangents, then re-normalised), in packed order. weights: target_count of them, NULL:
  * all 0. tangents may be NULL, and is not written if the mesh has none. Positions are clamped to
- * PELT_MAGNITUDE_MAX. */
-PELT_API void pelt_pack_morphed(const pelt_packed_mesh *mesh, const pelt_primitive *primitive,
-                                const double *weights, pelt_packed_vertex *vertices,
-                                uint32_t *tangents);
+ * PELT_MAGNITUDE_MAX; returns how many vertices had to be. */
+PELT_API uint32_t pelt_pack_morphed(const pelt_packed_mesh *mesh, const pelt_primitive *primitive,
+                                    const double *weights, pelt_packed_vertex *vertices,
+                                    uint32_t *tangents);
 
 /* Bytes of each stream, to allocate and upload. */
 typedef struct pelt_packed_sizes {

@@ -69,14 +69,16 @@ pelt_result pelt_output_open(const pelt_host *host, const char *path, pelt_outpu
                            : pelt_fail(host, PELT_ERROR_IO, path, NULL, "cannot write: %s",
                                        strerror(errno));
     }
-    size_t length = strlen(path);
-    static const char suffix[] = ".XXXXXX";
-    out->temporary = pelt_allocate(host, length + sizeof(suffix), 1);
+    /* In the same folder, under a name no longer than any: path's own may have no room to grow. */
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+    static const char name[] = ".pelt-XXXXXX";
+    out->temporary = pelt_allocate(host, folder + sizeof(name), 1);
     if (!out->temporary) {
         return pelt_fail(host, PELT_ERROR_MEMORY, path, NULL, "no memory");
     }
-    memcpy(out->temporary, path, length);
-    memcpy(out->temporary + length, suffix, sizeof(suffix));
+    memcpy(out->temporary, path, folder);
+    memcpy(out->temporary + folder, name, sizeof(name));
     int descriptor = mkstemp(out->temporary);
     if (descriptor < 0) {
         int error = errno;

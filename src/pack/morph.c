@@ -1,5 +1,7 @@
 #include "pack/codec.h"
 
+#include <math.h>
+
 /* displacement may be NULL: the target leaves this attribute alone. */
 static void displace(double value[3], double weight, const float *displacements, uint32_t vertex)
 {
@@ -15,19 +17,23 @@ static void load(double value[3], const float *values, size_t width, uint32_t ve
     }
 }
 
-static float clamped(double coordinate)
+/* True if a coordinate had to be clamped. */
+static bool store_clamped(const double position[3], float out[3])
 {
-    if (coordinate >= PELT_MAGNITUDE_MAX) {
-        return (float)PELT_MAGNITUDE_MAX;
+    bool any = false;
+    for (int i = 0; i < 3; i++) {
+        bool inside = fabs(position[i]) <= PELT_MAGNITUDE_MAX;
+        out[i] = (float)(inside ? position[i] : copysign(PELT_MAGNITUDE_MAX, position[i]));
+        any = any || !inside;
     }
-    return coordinate > -PELT_MAGNITUDE_MAX ? (float)coordinate : -(float)PELT_MAGNITUDE_MAX;
+    return any;
 }
 
-void pelt_pack_morphed(const pelt_packed_mesh *mesh, const pelt_primitive *primitive,
-                       const double *weights, pelt_packed_vertex *vertices, uint32_t *tangents)
+uint32_t pelt_pack_morphed(const pelt_packed_mesh *mesh, const pelt_primitive *primitive,
+                           const double *weights, pelt_packed_vertex *vertices, uint32_t *tangents)
 {
     bool has_tangents = tangents && mesh->tangents;
-    uint32_t target_count = weights ? primitive->target_count : 0;
+    uint32_t target_count = weights ? primitive->target_count : 0, clamped = 0;
     for (uint32_t to = 0; to < mesh->vertex_count; to++) {
         uint32_t from = mesh->source_vertices[to];
         double position[3], normal[3] = { 0.0, 0.0, 1.0 }, tangent[3];
@@ -51,13 +57,12 @@ void pelt_pack_morphed(const pelt_packed_mesh *mesh, const pelt_primitive *primi
                 displace(tangent, weights[t], target->tangents, from);
             }
         }
-        for (int i = 0; i < 3; i++) {
-            vertices[to].position[i] = clamped(position[i]);
-        }
+        clamped += store_clamped(position, vertices[to].position);
         vertices[to].normal = pelt_encode_direction_double(normal, 1.0);
         if (has_tangents) {
             double w = primitive->tangents[4 * (size_t)from + 3];
             tangents[to] = pelt_encode_direction_double(tangent, w);
         }
     }
+    return clamped;
 }
