@@ -16,8 +16,11 @@ static bool wants_colour(int descriptor)
 
 void pelt_print_safe(FILE *stream, const char *text)
 {
-    for (const char *c = text; *c; c++) {
-        fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, stream);
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        /* U+0080 to U+009F, which terminals may obey as well, are 0xc2 and that byte in UTF-8. */
+        bool upper = c[0] == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f;
+        fputc(*c < 0x20 || *c == 0x7f || upper ? '?' : *c, stream);
+        c += upper;
     }
 }
 

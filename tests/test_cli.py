@@ -433,11 +433,12 @@ class BadInput(Case):
         self.assertFalse(os.path.exists(self.path("none")))
 
     def test_control_characters_stay_inside(self):
-        path = rigid_triangle(self.path("evil\x1b[2J.gltf"), clip_name="a\x1b[31m\nb")
+        path = rigid_triangle(self.path("evil\x1b[2J.gltf"), clip_name="a\x1b[31m\nb\x9b1m\u00e9")
         run = self.ok("info", path)
         self.assertNotIn("\x1b", run.out)
-        self.assertIn("a?[31m?b", run.out)
-        self.assertEqual(self.ok("info", path, "--json").json()["clips"][0]["name"], "a\x1b[31m\nb")
+        self.assertIn("a?[31m?b?1m\u00e9", run.out)
+        self.assertEqual(self.ok("info", path, "--json").json()["clips"][0]["name"],
+                         "a\x1b[31m\nb\x9b1m\u00e9")
         run = self.fails(1, "evil?[2J.gltf", "skin", path, "-o", self.path("none"), "--clip", "\x1b[1m")
         self.assertNotIn("\x1b", run.err)
 
