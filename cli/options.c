@@ -180,6 +180,22 @@ static bool set_choice(pelt_report *report, const pelt_option *option, const cha
     return false;
 }
 
+static bool add_to_list(pelt_report *report, const pelt_option *option, const char *text)
+{
+    pelt_option_list *list = option->target;
+    if (!*text) {
+        pelt_report_error(report, NULL, "--%s: must not be empty", option->name);
+        return false;
+    }
+    if (list->count == PELT_OPTION_LIST_MAX) {
+        pelt_report_error(report, NULL, "--%s: given more than %d times", option->name,
+                          PELT_OPTION_LIST_MAX);
+        return false;
+    }
+    list->items[list->count++] = text;
+    return true;
+}
+
 static bool set_value(pelt_report *report, const pelt_option *option, const char *text)
 {
     switch (option->kind) {
@@ -217,6 +233,8 @@ static bool set_value(pelt_report *report, const pelt_option *option, const char
         break;
     case PELT_OPTION_CHOICE:
         return set_choice(report, option, text);
+    case PELT_OPTION_LIST:
+        return add_to_list(report, option, text);
     }
     return true;
 }

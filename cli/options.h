@@ -11,8 +11,16 @@ typedef enum pelt_option_kind {
     PELT_OPTION_COUNT,  /* uint32_t, from minimum to maximum */
     PELT_OPTION_NUMBER, /* double, finite */
     PELT_OPTION_SIZE,   /* uint32_t[2], as WxH, each from minimum to maximum */
-    PELT_OPTION_CHOICE  /* int, an index into the choices */
+    PELT_OPTION_CHOICE, /* int, an index into the choices */
+    PELT_OPTION_LIST    /* pelt_option_list: may be given several times */
 } pelt_option_kind;
+
+enum { PELT_OPTION_LIST_MAX = 64 };
+
+typedef struct pelt_option_list {
+    uint32_t count;
+    const char *items[PELT_OPTION_LIST_MAX];
+} pelt_option_list;
 
 typedef struct pelt_option {
     const char *name; /* without dashes */
@@ -36,7 +44,7 @@ typedef struct pelt_command {
 } pelt_command;
 
 extern const pelt_command pelt_command_info, pelt_command_skin, pelt_command_render,
-    pelt_command_verify, pelt_command_sample;
+    pelt_command_verify, pelt_command_sample, pelt_command_bench;
 
 typedef enum pelt_parsed {
     PELT_PARSED_RUN,
