@@ -20,7 +20,7 @@ import unittest
 import zlib
 
 PELT = ""
-COMMANDS = ("info", "skin", "render", "verify", "sample")
+COMMANDS = ("info", "skin", "render", "verify", "sample", "bench")
 DEVICES = ("reference", "cpu", "gpu")
 
 
@@ -265,7 +265,9 @@ class Usage(Case):
         wanted = {"info": "json", "skin": "output clip time loop device json",
                   "render": "output clip time count size boxes device json",
                   "verify": "clip time count batch device json",
-                  "sample": "output vertices joints json"}
+                  "sample": "output vertices joints json",
+                  "bench": "scene variant list bytes instances vertices joints influences "
+                           "joint-width own shared file scale rounds output svg json"}
         for command, names in wanted.items():
             text = self.ok(command, "--help").out
             for name in names.split():
@@ -879,6 +881,74 @@ class Sample(Case):
         again = self.path("again.glb")
         self.ok("sample", "-o", again, "--vertices", 2000)
         self.assertEqual(read(again), read(self.folder.sample))
+
+
+class Bench(Case):
+    SMALL = ("--instances", 3, "--vertices", 100, "--joints", 5, "--rounds", 1)
+
+    def test_list(self):
+        listed = self.ok("bench", "--list", "--json").json()
+        text = self.ok("bench", "--list").out
+        for entry in listed["scenes"] + listed["variants"]:
+            self.assertRegex(text, r"(?m)^  %s +\S" % entry["name"])
+        names = [scene["name"] for scene in listed["scenes"]]
+        self.assertLessEqual({"crowd-own", "crowd-shared", "single", "large", "tiny", "mixed"}, set(names))
+
+    def test_bytes(self):
+        rows = self.ok("bench", "--bytes", "--json").json()["streams"]
+        self.assertEqual([sum(row[form] for row in rows) for form in ("atomics", "seed", "pelt")],
+                         [564, 220, 220])
+        self.assertRegex(self.ok("bench", "--bytes").out, r"(?m)^all +564 +220 +220$")
+
+    def test_wrong_arguments(self):
+        for text, args in (
+                ("did you mean 'crowd-own'", ("--scene", "crowd-onw")),
+                ("see 'pelt bench --list'", ("--scene", "xyzzy")),
+                ("did you mean 'stream'", ("--variant", "steam")),
+                ("exclude each other", ("--own", "--shared")),
+                ("must be at least 1", ("--scale", "0.5")),
+                ("must be a whole number from 1 to 4", ("--influences", "5")),
+                ("must be one of auto, 8, 16", ("--joint-width", "12")),
+                ("--file: must not be empty", ("--file", "")),
+                ("takes no file", ("x.glb",))):
+            self.fails(2, text, "bench", *args)
+
+    def test_without_a_device(self):
+        self.fails(3, "xyzzy", "bench", env=dict(os.environ, PELT_DEVICE="xyzzy"))
+
+    def test_results(self):
+        self.need_gpu()
+        out, plots = self.path("bench.json"), self.path("plots")
+        run = self.ok("bench", *self.SMALL, "-o", out, "--svg", plots)
+        self.assertIn("custom: 3 x 100 vertices, 5 joints, own sources", run.out)
+        self.assertRegex(run.out, r"(?m)^  pelt .* yes$")
+        self.assertLessEqual(max(map(len, run.out.splitlines())), 125)
+        with open(out) as file:
+            scene = json.load(file)["scenes"][0]
+        self.assertEqual((scene["instances"], scene["vertices"], scene["sources"]), (3, 300, "own"))
+        rows = {row["name"]: row for row in scene["variants"]}
+        for row in rows.values():
+            if "notMeasured" not in row:
+                self.assertTrue(row["checked"], row)
+                self.assertGreater(row["seconds"], 0)
+                self.assertAlmostEqual(row["ofStream"], row["seconds"] / rows["stream"]["seconds"],
+                                       delta=1e-3 * row["ofStream"])
+        self.assertIn(b"custom: 3 x 100", read(os.path.join(plots, "custom.svg")))
+
+    def test_variants(self):
+        self.need_gpu()
+        run = self.ok("bench", *self.SMALL, "--shared", "--variant", "pelt", "--variant", "stream", "--json")
+        scene = run.json()["scenes"][0]
+        self.assertEqual([row["name"] for row in scene["variants"]], ["pelt", "stream"])
+        self.assertEqual((scene["sources"], scene["sourceVertices"]), ("shared", 100))
+
+    def test_files(self):
+        self.need_gpu()
+        info = self.ok("info", self.folder.sample, "--json").json()
+        scene = self.ok("bench", "--file", self.folder.sample, "--instances", 2, "--rounds", 1,
+                        "--json").json()["scenes"][0]
+        self.assertEqual(scene["vertices"], 2 * info["vertices"])
+        self.fails(1, "missing.glb", "bench", "--file", self.path("missing.glb"), "--variant", "pelt")
 
 
 if __name__ == "__main__":

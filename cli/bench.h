@@ -1,0 +1,33 @@
+/* pelt bench: what it was asked for and what it found. */
+#ifndef PELT_CLI_BENCH_H
+#define PELT_CLI_BENCH_H
+
+#ifdef PELT_HAVE_VULKAN
+
+#include "bench/bench.h"
+#include "cli/options.h"
+
+typedef struct pelt_bench_report {
+    char device[384];
+    uint32_t subgroup_size;
+    bool is_software;
+    uint64_t copy_size;
+    pelt_bench_times copy;
+    uint32_t rounds;
+    uint32_t result_count;
+    pelt_bench_result *results;
+} pelt_bench_report;
+
+/* Everything as a JSON object. */
+void pelt_bench_write_json(const pelt_report *report, const pelt_bench_report *bench, FILE *stream);
+
+/* Plots of every scene, and of the sweep, into a folder that exists. */
+pelt_result pelt_bench_write_plots(const pelt_report *report, const pelt_bench_report *bench,
+                                   const char *folder);
+
+/* Scenes and variants; bytes a vertex. */
+void pelt_bench_print_list(const pelt_report *report, bool json);
+void pelt_bench_print_byte_table(bool json);
+
+#endif
+#endif
