@@ -24,7 +24,7 @@ typedef struct pelt_bench_scene {
 } pelt_bench_scene;
 
 #define PELT_BENCH_TOTAL           10000000u
-#define PELT_BENCH_SOFTWARE_TOTAL  100000u /* vertices that take a software driver some 10 ms */
+#define PELT_BENCH_SOFTWARE_TOTAL  40000u /* vertices that take a software driver a few ms */
 #define PELT_BENCH_INSTANCES_MAX   20000000u
 #define PELT_BENCH_VERTICES_MAX    100000000u
 #define PELT_BENCH_JOINTS_MAX      65535u

@@ -121,9 +121,8 @@ void pelt_bench_make_vertices(pelt_bench_vertices *vertices, uint32_t joints, ui
         uint32_t count = draw_influences(&state, influences);
         count = count < window ? count : window;
         draw_weights(&state, count, &vertices->weights[4 * (size_t)v]);
-        for (uint32_t i = 0; i < 4; i++) {
-            vertices->joints[4 * (size_t)v + i] =
-                i < count ? (uint16_t)(first + (turn + i) % window) : 0;
+        for (uint32_t i = 0; i < count; i++) {
+            vertices->joints[4 * (size_t)v + i] = (uint16_t)(first + (turn + i) % window);
         }
     }
 }

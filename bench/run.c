@@ -26,7 +26,7 @@ static void say(const scene_run *run, const char *format, uint32_t number, uint3
     }
 }
 
-/* What suits the device: of a software one, a hundred thousand vertices take some 10 ms. */
+/* As many instances as suit the device. */
 static void fit_scene(const pelt_bench *bench, const pelt_bench_settings *settings,
                       uint32_t unit_vertices, pelt_bench_result *out)
 {

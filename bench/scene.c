@@ -143,9 +143,9 @@ void pelt_bench_describe(const pelt_bench_scene *scene, char *out, size_t size)
         (void)snprintf(shape, sizeof(shape), "%s x the parts of %u file%s", instances,
                        scene->file_count, scene->file_count > 1 ? "s" : "");
     } else if (scene->mixture) {
-        (void)snprintf(shape, sizeof(shape), "%s x %u meshes of %s vertices, %u joints", instances,
-                       BENCH_MIXTURE_COUNT, grouped(pelt_bench_unit_vertices(scene), vertices),
-                       scene->joints);
+        (void)snprintf(shape, sizeof(shape), "%s x %u meshes, %s vertices in all, %u joints",
+                       instances, BENCH_MIXTURE_COUNT,
+                       grouped(pelt_bench_unit_vertices(scene), vertices), scene->joints);
     } else {
         (void)snprintf(shape, sizeof(shape), "%s x %s vertices, %u joints", instances,
                        grouped(scene->vertices, vertices), scene->joints);
