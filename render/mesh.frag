@@ -13,6 +13,8 @@ layout(location = 3) in vec4 in_color;
 
 layout(location = 0) out vec4 out_color;
 
+const float LEAST_FACING = 0.05; // cosine between a normal and the way to the eye
+
 void main()
 {
     vec3 to_eye = normalize(frame.eye.xyz - in_position);
@@ -30,18 +32,19 @@ void main()
     if ((draw.flags & PELT_IS_THIN) != 0u) {
         light = color.rgb * (SUN * 0.6 + ZENITH);
     } else {
-        // Both sides are drawn. The side is told by the triangle itself, not by its winding, and
-        // the normal turned to it.
+        // Both sides are drawn, each as seen: the plane of the triangle is turned to the eye.
         geometric = dot(geometric, geometric) > 1e-30 ? normalize(geometric) : to_eye;
         if (dot(geometric, to_eye) < 0.0) {
             geometric = -geometric;
         }
         vec3 normal = geometric;
         if ((draw.flags & PELT_HAS_NORMALS) != 0u && dot(in_normal, in_normal) > 1e-8) {
-            normal = normalize(in_normal);
-            if (dot(normal, geometric) < 0.0) {
-                normal = -normal;
-            }
+            // Normals go with the winding, under mirrors too. A normal that merely leans away from
+            // its triangle is not turned round: that would tear smooth surfaces along the edges of
+            // triangles.
+            normal = normalize(gl_FrontFacing ? in_normal : -in_normal);
+            // Nor is it lit from behind: it leans back as far as the eye can see it.
+            normal = normalize(normal + to_eye * max(LEAST_FACING - dot(normal, to_eye), 0.0));
         }
         ivec3 taps = ivec3(frame.taps.xyz);
         light = shade(in_position, normal, geometric, color.rgb, 0.55, taps);

@@ -264,7 +264,7 @@ static pelt_result create_pipeline(pelt_renderer *renderer, pelt_render_pipeline
         .viewportCount = 1,
         .scissorCount = 1,
     };
-    /* No culling: which side is the front matters to nobody here. */
+    /* No culling: both sides are drawn. glTF's front is counter-clockwise, which is 0. */
     const VkPipelineRasterizationStateCreateInfo raster = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
         .polygonMode = VK_POLYGON_MODE_FILL,
