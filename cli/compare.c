@@ -21,7 +21,6 @@
 static const double unit_roundoff = 0x1p-24;
 static const double promise = 2e-6;
 static const double confidence_min = 1e-4;
-static const double encoding = 1.694789e-3 + 1e-6;
 static const double smallest_normal = 0x1p-126; /* what a GPU may flush to 0 */
 
 struct pelt_comparison {
@@ -302,8 +301,8 @@ static void add_direction(const pelt_comparison *c, const double *wanted, double
     float decoded[3], w;
     pelt_decode_direction(code, decoded, &w);
     const double direction[3] = { decoded[0], decoded[1], decoded[2] };
-    note(c, worst, v, angle(direction, wanted), encoding + rounding * unit_roundoff / confidence,
-         0.0);
+    note(c, worst, v, angle(direction, wanted),
+         pelt_direction_bound() + rounding * unit_roundoff / confidence, 0.0);
 }
 
 void pelt_comparison_add(const pelt_comparison *c, const pelt_animated *animated, bool joint_boxes,

@@ -6,7 +6,7 @@
 
 /* The worst of one kind of error. A bound holds while of_bound <= 1. */
 typedef struct pelt_worst {
-    double error;    /* model units, or radians */
+    double error;    /* model units, a part of a weight of 1, or radians */
     double of_box;   /* position: as a part of the part's box diagonal */
     double of_bound; /* as a part of what is allowed */
     double allowed;  /* where of_bound is largest */
@@ -25,10 +25,13 @@ typedef struct pelt_path_result {
     uint32_t groups; /* most in a dispatch */
 } pelt_path_result;
 
-/* That reference against the one of the file's full precision: what packing costs. */
+/* What packing costs: that reference against the one of the file's full precision, and what the
+ * pack reports say, which no pose changes. */
 typedef struct pelt_packing_result {
     pelt_worst position;        /* bound: pelt_pack_displacement and rounding */
-    pelt_worst normal, tangent; /* no bound but the pack report's, which poses can enlarge */
+    pelt_worst normal, tangent; /* of a pose, which can enlarge them: no bound */
+    pelt_worst weights;         /* bound: the documented one, 1/4096 or a little more */
+    pelt_worst directions;      /* in the bind pose; bound: pelt_direction_bound() */
 } pelt_packing_result;
 
 typedef struct pelt_comparison pelt_comparison;
@@ -45,5 +48,13 @@ void pelt_comparison_add(const pelt_comparison *comparison, const pelt_animated 
                          bool joint_boxes, pelt_path_result *path);
 
 bool pelt_path_result_holds(const pelt_path_result *path);
+
+/* The pack report of the mesh that part uses, against what docs/formats.md promises. */
+void pelt_packing_add_report(pelt_packing_result *packing, const pelt_packed_mesh *mesh,
+                             uint32_t part);
+bool pelt_packing_holds(const pelt_packing_result *packing);
+
+/* Radians between a unit direction and its ten bits a component, at most. */
+double pelt_direction_bound(void);
 
 #endif

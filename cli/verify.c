@@ -71,6 +71,10 @@ static pelt_result compare_all(pelt_report *report, pelt_verification *v)
     pelt_comparison *comparison = NULL;
     pelt_batch *batch = NULL;
     v->batch_size = choose_batch(v);
+    for (uint32_t part = 0; part < v->character->model->part_count; part++) {
+        uint32_t mesh = v->character->part_meshes[part];
+        pelt_packing_add_report(&v->packing, v->character->meshes[mesh], part);
+    }
     pelt_result result = pelt_comparison_create(v->character, &comparison);
     if (result == PELT_OK) {
         result = pelt_batch_create(v->character, v->batch_size, true, &batch);
@@ -110,6 +114,22 @@ static void report_broken(pelt_report *report, const pelt_verification *v, const
                     worst->allowed * scale);
 }
 
+/* Likewise for what a mesh's packing promises. unit: what the error is divided by. */
+static void report_packing(pelt_report *report, const pelt_verification *v, const char *what,
+                           const pelt_worst *worst, double unit, const char *unit_name)
+{
+    if (worst->of_bound <= 1.0) {
+        return;
+    }
+    const pelt_part *part = &v->character->model->parts[worst->part];
+    char pointer[64];
+    (void)snprintf(pointer, sizeof(pointer), "/meshes/%u/primitives/%u", part->mesh,
+                   part->primitive);
+    (void)pelt_fail(&report->host, PELT_ERROR_FILE, v->options->file, pointer,
+                    "packing: %s off by %.4g%s, allowed %.4g", what,
+                    worst->of_bound * worst->allowed / unit, unit_name, worst->allowed / unit);
+}
+
 static void report_count(pelt_report *report, const pelt_verification *v, const char *path,
                          uint64_t wrong, const char *what)
 {
@@ -121,8 +141,11 @@ static void report_count(pelt_report *report, const pelt_verification *v, const 
 
 static void judge(pelt_report *report, pelt_verification *v)
 {
-    v->holds = v->packing.position.of_bound <= 1.0;
+    v->holds = pelt_packing_holds(&v->packing);
     report_broken(report, v, "packing", "position", &v->packing.position, false);
+    report_packing(report, v, "weights", &v->packing.weights, 1.0 / 4096.0, " / 4096");
+    report_packing(report, v, "directions", &v->packing.directions, 1.0 / pelt_degrees(1.0),
+                   " degrees");
     for (uint32_t p = 0; p < v->path_count; p++) {
         const pelt_path_result *result = &v->results[p];
         const char *path = v->paths[p]->path;

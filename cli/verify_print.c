@@ -3,6 +3,8 @@
 
 #include "cli/open.h"
 
+#include <string.h>
+
 /* A column of the table: a number with how much of its bound it takes. */
 static void print_position(const pelt_worst *worst)
 {
@@ -28,35 +30,72 @@ static void print_count(uint64_t good, uint64_t all)
     printf("  %13s", text);
 }
 
-static void print_verdict(const pelt_report *report, bool holds)
+/* broken: the names of what is, each with a blank before it; empty: nothing. */
+static void print_verdict(const pelt_report *report, const char *broken)
 {
-    printf("  %s%s%s\n", pelt_report_style(report, holds ? PELT_GREEN : PELT_RED),
-           holds ? "ok" : "BROKEN", pelt_report_style(report, PELT_PLAIN));
+    bool holds = !*broken;
+    printf("  %s%s%s%s\n", pelt_report_style(report, holds ? PELT_GREEN : PELT_RED),
+           holds ? "ok" : "BROKEN:", broken, pelt_report_style(report, PELT_PLAIN));
+}
+
+static void print_path_verdict(const pelt_report *report, const pelt_path_result *r)
+{
+    char broken[128];
+    (void)snprintf(
+        broken, sizeof(broken), "%s%s%s%s%s%s%s", r->position.of_bound <= 1.0 ? "" : " position",
+        r->normal.of_bound <= 1.0 ? "" : " normal", r->tangent.of_bound <= 1.0 ? "" : " tangent",
+        r->boxes_equal == r->boxes ? "" : " exact-boxes",
+        r->joint_boxes_hold == r->joint_boxes ? "" : " joint-boxes",
+        r->handedness_wrong == 0 ? "" : " handedness", r->not_finite == 0 ? "" : " not-finite");
+    print_verdict(report, broken);
+}
+
+/* A row of one number and how much of its bound it takes. */
+static void print_packing_row(const pelt_report *report, const char *name, const pelt_worst *worst,
+                              double error, const char *unit)
+{
+    if (worst->count == 0) {
+        return;
+    }
+    char text[32];
+    (void)snprintf(text, sizeof(text), "%.4f%s", error, unit);
+    /* A degree sign is two bytes and one column. */
+    int width = 19 + (strstr(unit, "\xc2\xb0") != NULL);
+    printf("  %-10s  %*s %6.0f %%%70s", name, width, text, 100 * worst->of_bound, "");
+    char broken[32] = "";
+    if (!(worst->of_bound <= 1.0)) {
+        (void)snprintf(broken, sizeof(broken), " %s", name);
+    }
+    print_verdict(report, broken);
 }
 
 static void print_table(const pelt_report *report, const pelt_verification *v)
 {
-    printf("\n%s  %-9s  %-28s  %-18s  %-18s  %13s  %13s%s\n", pelt_report_style(report, PELT_BOLD),
+    printf("\n%s  %-10s  %-28s  %-18s  %-18s  %13s  %13s%s\n", pelt_report_style(report, PELT_BOLD),
            "path", "position", "normal", "tangent", "exact boxes", "joint boxes",
            pelt_report_style(report, PELT_PLAIN));
-    printf("  %-9s  %9s %9s %8s  %8s  %8s  %8s  %8s  %13s  %13s\n", "", "units", "of box",
+    printf("  %-10s  %9s %9s %8s  %8s  %8s  %8s  %8s  %13s  %13s\n", "", "units", "of box",
            "of limit", "angle", "of limit", "angle", "of limit", "bit-equal", "hold it");
     for (uint32_t p = 0; p < v->path_count; p++) {
         const pelt_path_result *r = &v->results[p];
-        printf("  %-9s", v->paths[p]->path);
+        printf("  %-10s", v->paths[p]->path);
         print_position(&r->position);
         print_angle(&r->normal, true);
         print_angle(&r->tangent, true);
         print_count(r->boxes_equal, r->boxes);
         print_count(r->joint_boxes_hold, r->joint_boxes);
-        print_verdict(report, pelt_path_result_holds(r));
+        print_path_verdict(report, r);
     }
-    printf("  %-9s", "packing");
+    printf("  %-10s", "packing");
     print_position(&v->packing.position);
     print_angle(&v->packing.normal, false);
     print_angle(&v->packing.tangent, false);
     printf("  %13s  %13s", "", "");
-    print_verdict(report, v->packing.position.of_bound <= 1.0);
+    print_verdict(report, v->packing.position.of_bound <= 1.0 ? "" : " position");
+    print_packing_row(report, "weights", &v->packing.weights, 4096 * v->packing.weights.error,
+                      " / 4096");
+    print_packing_row(report, "directions", &v->packing.directions,
+                      pelt_degrees(v->packing.directions.error), "\xc2\xb0");
 }
 
 static void print_notes(const pelt_verification *v)
@@ -64,7 +103,7 @@ static void print_notes(const pelt_verification *v)
     printf("\n");
     for (uint32_t p = 0; p < v->path_count; p++) {
         char groups[32];
-        printf("  %-9s  ", v->paths[p]->path);
+        printf("  %-10s ", v->paths[p]->path);
         pelt_print_safe(stdout, v->paths[p]->device);
         if (v->paths[p]->groups || v->results[p].groups) {
             printf("; %u instance%s, %s workgroups in one dispatch", v->batch_size,
@@ -73,16 +112,19 @@ static void print_notes(const pelt_verification *v)
         printf("\n");
     }
     if (v->no_gpu[0]) {
-        printf("  %-9s  not run: ", "gpu");
+        printf("  %-10s not run: ", "gpu");
         pelt_print_safe(stdout, v->no_gpu);
         printf("\n");
     }
     printf(
-        "  %-9s  the packed streams against the file's own numbers, both in double precision\n\n"
+        "  %-10s the packed streams against the file's own numbers, both in double precision\n"
+        "  %-10s the largest rounding of any weight; at most 1 / 4096, 33 / 32 of it where\n"
+        "  %-10s vertices have more than four\n"
+        "  %-10s of normals and tangents as they are stored, before any pose\n\n"
         "Paths are held against the reference fed with the packed streams. 'of limit' is the\n"
         "largest part of what is allowed: 2e-6 of the box and the rounding of its coordinates;\n"
         "0.0971 degrees, what ten bits hold, and rounding; for packing, what its weights can do.\n",
-        "packing");
+        "packing", "weights", "", "directions");
 }
 
 void pelt_verify_print_text(const pelt_report *report, const pelt_verification *v)
@@ -126,6 +168,20 @@ static void json_worst(pelt_json *json, const char *key, const pelt_worst *worst
         pelt_json_rounded(json, "ofBound", worst->of_bound, 6);
     }
     pelt_json_integer(json, "compared", (int64_t)worst->count);
+    pelt_json_close(json);
+}
+
+/* What the pack reports say: of all vertices, so without a count. */
+static void json_packing(pelt_json *json, const char *key, const char *error_key, double error,
+                         const pelt_worst *worst)
+{
+    if (worst->count == 0) {
+        pelt_json_text(json, key, NULL);
+        return;
+    }
+    pelt_json_object_line(json, key);
+    pelt_json_rounded(json, error_key, error, 6);
+    pelt_json_rounded(json, "ofBound", worst->of_bound, 6);
     pelt_json_close(json);
 }
 
@@ -176,9 +232,13 @@ void pelt_verify_print_json(const pelt_report *report, const pelt_verification *
     }
     pelt_json_close(&json);
     pelt_json_object(&json, "packing");
+    pelt_json_bool(&json, "ok", pelt_packing_holds(&v->packing));
     json_worst(&json, "position", &v->packing.position, false, true);
     json_worst(&json, "normal", &v->packing.normal, true, false);
     json_worst(&json, "tangent", &v->packing.tangent, true, false);
+    json_packing(&json, "weights", "error", v->packing.weights.error, &v->packing.weights);
+    json_packing(&json, "directions", "degrees", pelt_degrees(v->packing.directions.error),
+                 &v->packing.directions);
     pelt_json_close(&json);
     if (v->no_gpu[0]) {
         pelt_json_text(&json, "noGpu", v->no_gpu);

@@ -764,7 +764,17 @@ class Verify(Case):
                                              "equal": path["boxes"]["compared"]})
             self.assertEqual(path["jointBoxes"]["hold"], path["jointBoxes"]["compared"])
         self.assertGreater(result["packing"]["position"]["error"], 0)
-        self.assertLessEqual(result["packing"]["position"]["ofBound"], 1)
+        packing = result["packing"]
+        self.assertTrue(packing["ok"])
+        self.assertLessEqual(packing["position"]["ofBound"], 1)
+        self.assertAlmostEqual(packing["weights"]["ofBound"], packing["weights"]["error"] * 4096,
+                               delta=1e-4)
+        info = self.ok("info", self.folder.sample, "--json").json()["packing"]
+        self.assertAlmostEqual(packing["weights"]["error"], info["weightError"], delta=1e-6)
+        self.assertAlmostEqual(packing["directions"]["degrees"],
+                               max(info["normalErrorDegrees"], info["tangentErrorDegrees"]), delta=1e-4)
+        self.assertAlmostEqual(packing["directions"]["ofBound"],
+                               packing["directions"]["degrees"] / 0.0971, delta=2e-3)
 
     def test_batches_change_nothing(self):
         whole = self.verify("--count", 5)
@@ -789,7 +799,8 @@ class Verify(Case):
     def test_table(self):
         lines = self.ok("verify", self.folder.sample, "--count", 2).out.splitlines()
         rows = [l for l in lines if re.search(r" ok$", l)]
-        self.assertEqual([r.split()[0] for r in rows], self.devices[1:] + ["packing"])
+        self.assertEqual([r.split()[0] for r in rows],
+                         self.devices[1:] + ["packing", "weights", "directions"])
         self.assertEqual(len({len(r) for r in rows}), 1, rows)
         self.assertLessEqual(max(map(len, lines)), 125)
 

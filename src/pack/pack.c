@@ -144,7 +144,8 @@ static pelt_result remap(pelt_packed_mesh *mesh, const uint32_t *order)
     return PELT_OK;
 }
 
-/* sin^2 of the angle between a direction and its code; 0 where there is no direction. */
+/* sin^2 of the angle between a direction and its code, 1 from a right angle on; 0 where there is no
+ * direction. */
 static double direction_error(const float given[3], uint32_t code)
 {
     float d[3];
@@ -152,6 +153,9 @@ static double direction_error(const float given[3], uint32_t code)
     double g[3] = { given[0], given[1], given[2] };
     double c[3] = { g[1] * d[2] - g[2] * d[1], g[2] * d[0] - g[0] * d[2],
                     g[0] * d[1] - g[1] * d[0] };
+    if (g[0] * d[0] + g[1] * d[1] + g[2] * d[2] < 0.0) {
+        return 1.0;
+    }
     double lengths = (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) *
                      ((double)d[0] * d[0] + (double)d[1] * d[1] + (double)d[2] * d[2]);
     return lengths > 0.0 ? (c[0] * c[0] + c[1] * c[1] + c[2] * c[2]) / lengths : 0.0;
