@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pelt/base.h: results, messages, memory and boxes shared by every other header.
  *
  * Conventions of the whole library:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pelt/gltf.h: reading and writing glTF 2.0 (.gltf and .glb). */
 #ifndef PELT_GLTF_H
 #define PELT_GLTF_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pelt/model.h: a glTF character in memory: nodes, meshes, skins, clips, materials.
  *
  * Plain data. Everything a model points to lives in the model's own memory (pelt_model_allocate)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pelt/pack.h: primitives as the packed streams that the skinning passes read.
  *
  *   stream    bytes   layout (little-endian 32-bit words)

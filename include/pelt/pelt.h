@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pelt/pelt.h: everything that needs no Vulkan header; see pelt/vulkan.h for the GPU passes. */
 #ifndef PELT_PELT_H
 #define PELT_PELT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pelt/pose.h: from clips and time to skin matrices and morph weights.
  *
  * Everything here is computed in double precision; matrices are rounded to float once, at the end,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pelt/skin.h: skinning without a GPU: the double-precision reference, and the float path on the
  * packed streams. Both take ranges, so the caller threads them.
  *

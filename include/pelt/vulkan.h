@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pelt/vulkan.h: the GPU passes. They record into the caller's command buffer, on the caller's
  * device, through the caller's loader; they submit nothing and allocate no device memory.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pelt/vulkan_open.h: a headless Vulkan device with the few helpers that the tool, the tests and
  * the examples share. Engines have their own; nothing in pelt/vulkan.h needs this.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory by address. An index times the element's size must stay below 4 GiB, where some devices
  * wrap; the library sees to it. */
 #ifndef PELT_BUFFERS_GLSL

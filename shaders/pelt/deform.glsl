@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Linear blend skinning of one vertex, from a blended matrix; the twin of src/skin/deform.h, the
  * same operations in the same order. */
 #ifndef PELT_DEFORM_GLSL

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The workgroup: its size and its place. */
 #ifndef PELT_GROUP_GLSL
 #define PELT_GROUP_GLSL

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the library writes and the shaders read, for both languages: C17 and GLSL.
  *
  * Addresses are 64 bits, in GLSL two words (the low one first), so no shader needs 64-bit integers.

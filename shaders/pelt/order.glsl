@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Boxes as integers that compare as the floats do: minima and maxima are then exact, whatever the
  * device does with NaN, denormals or the sign of zero. */
 #ifndef PELT_ORDER_GLSL

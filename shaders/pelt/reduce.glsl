@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The union of the boxes of a workgroup's invocations; the first one gets the result. All must
  * call it. Assumes nothing of subgroups but that there are at most PELT_GROUP_MAX of them; where
  * PELT_SUBGROUP_ARITHMETIC is not defined, nothing at all. The group size is a power of two. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The skin pass. A workgroup owns one chunk: it walks the chunk's vertices in strides of its own
  * size, each invocation keeps the box of its positions in registers, and one reduction at the end
  * gives the box of the chunk. That is the final box where the mesh has no other chunk, else it goes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The decoders of the packed streams (pelt/pack.h) and the encoder of directions; the twin of
  * src/pack/codec.h. A code goes into the mantissa of a float and what is too much is subtracted,
  * which is exact: no division, no conversion. */
