@@ -1,7 +1,9 @@
 // The public headers are valid C++, and their functions have C linkage.
 #include <pelt/pelt.h>
+#ifdef EXPECT_VULKAN
 #include <pelt/vulkan.h>
 #include <pelt/vulkan_open.h>
+#endif
 
 extern "C" const char *version_from_cpp()
 {
