@@ -1,6 +1,7 @@
 #include "cli/backend.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <time.h>
 
 pelt_option pelt_option_device(int *target, const char *help)
@@ -26,6 +27,12 @@ double pelt_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+bool pelt_device_is_named(void)
+{
+    const char *name = getenv("PELT_DEVICE");
+    return name && *name;
+}
+
 pelt_result pelt_backend_create(pelt_report *report, pelt_device device,
                                 const pelt_backend_info *info, pelt_backend **out)
 {
@@ -39,10 +46,12 @@ pelt_result pelt_backend_create(pelt_report *report, pelt_device device,
     case PELT_DEVICE_AUTO:
         break;
     }
-    report->mute_no_device = true;
+    report->mute_no_device = !pelt_device_is_named();
     pelt_result result = pelt_backend_vulkan(&report->host, info, out);
+    bool optional = report->mute_no_device;
     report->mute_no_device = false;
-    return result == PELT_ERROR_DEVICE ? pelt_backend_cpu(&report->host, info, out) : result;
+    return result == PELT_ERROR_DEVICE && optional ? pelt_backend_cpu(&report->host, info, out)
+                                                   : result;
 }
 
 void pelt_backend_destroy(pelt_backend *backend)

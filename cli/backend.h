@@ -61,8 +61,13 @@ pelt_result pelt_backend_cpu(const pelt_host *host, const pelt_backend_info *inf
 pelt_result pelt_backend_vulkan(const pelt_host *host, const pelt_backend_info *info,
                                 pelt_backend **out);
 
-/* The backend that --device asks for. AUTO takes the GPU and, where there is none, the CPU; why not
- * the GPU is then in report->no_device. A GPU that is there but fails is an error. */
+/* Whether the user names a Vulkan device (PELT_DEVICE): then AUTO may not do without. */
+bool pelt_device_is_named(void);
+
+/* The backend that --device asks for. AUTO takes the GPU and, where there is none and none is
+ * named, the CPU; why not the GPU is then in report->no_device. A GPU that is there but fails is an
+ * error.
+ */
 pelt_result pelt_backend_create(pelt_report *report, pelt_device device,
                                 const pelt_backend_info *info, pelt_backend **out);
 void pelt_backend_destroy(pelt_backend *backend);

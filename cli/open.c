@@ -24,6 +24,22 @@ static pelt_result find_clip(const pelt_host *host, const char *file, const pelt
                                          "no clip '%s': the file has no clips", name);
 }
 
+bool pelt_open_info_check(pelt_report *report, const pelt_open_info *info)
+{
+    const char *timing = info->timed ? "--time" : info->loop ? "--loop" : NULL;
+    if (info->fixed_pose && (info->clip || timing)) {
+        pelt_report_error(report, NULL, "%s and --static exclude each other",
+                          info->clip ? "--clip" : timing);
+        return false;
+    }
+    if (timing && !info->clip && !info->first_clip) {
+        pelt_report_error(report, NULL, "%s needs --clip: without, there is no clip to play",
+                          timing);
+        return false;
+    }
+    return true;
+}
+
 pelt_result pelt_character_open(const pelt_host *host, const pelt_open_info *info, pelt_play *play,
                                 pelt_character **out)
 {
@@ -36,8 +52,13 @@ pelt_result pelt_character_open(const pelt_host *host, const pelt_open_info *inf
     }
     if (info->clip) {
         result = find_clip(host, info->file, model, info->clip, &play->clip);
-    } else if (info->first_clip && model->clip_count) {
+    } else if (info->first_clip && !info->fixed_pose && model->clip_count) {
         play->clip = 0;
+    }
+    if (result == PELT_OK && play->clip < 0 && (info->timed || info->loop)) {
+        result = pelt_fail(host, PELT_ERROR_FILE, info->file, NULL,
+                           "%s: no clip to play: the file has no clips",
+                           info->timed ? "--time" : "--loop");
     }
     if (result == PELT_OK && model->part_count == 0) {
         result = pelt_fail(host, PELT_ERROR_FILE, info->file, NULL,
@@ -91,14 +112,21 @@ pelt_option pelt_option_static(bool *target)
                           .target = target };
 }
 
-pelt_option pelt_option_time(double *target, const char *help)
+pelt_option pelt_option_loop(bool *target, const char *help)
+{
+    return (
+        pelt_option){ .name = "loop", .kind = PELT_OPTION_FLAG, .help = help, .target = target };
+}
+
+pelt_option pelt_option_time(pelt_open_info *target, const char *help)
 {
     return (pelt_option){ .name = "time",
                           .letter = 't',
                           .kind = PELT_OPTION_NUMBER,
                           .value = "SECONDS",
                           .help = help,
-                          .target = target };
+                          .target = &target->time,
+                          .given = &target->timed };
 }
 
 pelt_option pelt_option_count(uint32_t *target, const char *help)

@@ -9,14 +9,19 @@
 typedef struct pelt_open_info {
     const char *file;
     const char *clip; /* name or number; NULL: the static pose, or with first_clip the first one */
-    bool first_clip;
+    bool first_clip, fixed_pose;
     double time;
+    bool timed; /* time was given: there must be a clip to play, as there must be to loop */
     bool loop;
     bool add_normals; /* where the file has none */
 } pelt_open_info;
 
+/* Whether the options that chose clip and time make sense together; else says why not. */
+bool pelt_open_info_check(pelt_report *report, const pelt_open_info *info);
+
 /* Reads and packs. *play: what was asked for; its clip is -1 for the static pose. An unknown clip
- * is PELT_ERROR_FILE, having said which there are; so is a scene without a mesh. */
+ * is PELT_ERROR_FILE, having said which there are; so are a time without any clip and a scene
+ * without a mesh. */
 pelt_result pelt_character_open(const pelt_host *host, const pelt_open_info *info, pelt_play *play,
                                 pelt_character **out);
 
@@ -29,7 +34,8 @@ void pelt_json_clip(pelt_json *json, const pelt_model *model, int32_t clip);
 /* Options that several commands have. */
 pelt_option pelt_option_clip(const char **target, const char *help);
 pelt_option pelt_option_static(bool *target);
-pelt_option pelt_option_time(double *target, const char *help);
+pelt_option pelt_option_time(pelt_open_info *target, const char *help);
+pelt_option pelt_option_loop(bool *target, const char *help);
 pelt_option pelt_option_count(uint32_t *target, const char *help);
 
 #endif

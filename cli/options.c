@@ -349,6 +349,9 @@ pelt_parsed pelt_options_parse(pelt_report *report, const pelt_command *command,
                 return PELT_PARSED_ERROR;
             }
             given |= 1u << (option - options);
+            if (option->given) {
+                *option->given = true;
+            }
         } else if (!command->operand) {
             pelt_report_error(report, NULL, "pelt %s takes no file: '%s'", command->name, argv[i]);
             return PELT_PARSED_ERROR;

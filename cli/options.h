@@ -32,6 +32,7 @@ typedef struct pelt_option {
     uint32_t minimum, maximum;
     const char *const *choices; /* ends with NULL */
     bool required;
+    bool *given; /* becomes true where the option is given; or NULL */
 } pelt_option;
 
 typedef struct pelt_command {

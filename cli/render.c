@@ -8,10 +8,10 @@
 #include <string.h>
 
 typedef struct render_options {
-    const char *file, *output, *clip;
-    double time;
+    pelt_open_info open;
+    const char *output;
     uint32_t count, size[2];
-    bool fixed_pose, boxes, json;
+    bool boxes, json;
     int device;
 } render_options;
 
@@ -40,13 +40,7 @@ static pelt_result prepare(pelt_report *report, rendering *r)
 {
     const render_options *options = r->options;
     const pelt_host *host = &report->host;
-    pelt_result result = pelt_character_open(host,
-                                             &(pelt_open_info){ .file = options->file,
-                                                                .clip = options->clip,
-                                                                .first_clip = !options->fixed_pose,
-                                                                .time = options->time,
-                                                                .add_normals = true },
-                                             &r->play, &r->character);
+    pelt_result result = pelt_character_open(host, &options->open, &r->play, &r->character);
     if (result != PELT_OK) {
         return result;
     }
@@ -202,7 +196,7 @@ static void print_json(const pelt_report *report, const rendering *r)
     const render_options *options = r->options;
     pelt_json json;
     pelt_json_begin(&json, stdout);
-    pelt_json_text(&json, "file", options->file);
+    pelt_json_text(&json, "file", options->open.file);
     pelt_json_text(&json, "output", options->output);
     pelt_json_integer(&json, "width", options->size[0]);
     pelt_json_integer(&json, "height", options->size[1]);
@@ -210,6 +204,7 @@ static void print_json(const pelt_report *report, const rendering *r)
     pelt_json_text(&json, "deviceName", r->device_name);
     pelt_json_clip(&json, model, r->play.clip);
     pelt_json_number(&json, "time", r->play.time);
+    pelt_json_bool(&json, "loop", r->play.loop || options->count > 1);
     pelt_json_integer(&json, "instances", options->count);
     pelt_json_integer(&json, "verticesEach",
                       (int64_t)r->character->vertex_offsets[model->part_count]);
@@ -261,7 +256,7 @@ static pelt_result render(pelt_report *report, const render_options *options)
         pelt_report_progress(report, "drawing");
         result = pelt_picture_write(
             &report->host,
-            &(pelt_picture_info){ .file = options->file,
+            &(pelt_picture_info){ .file = options->open.file,
                                   .output = options->output,
                                   .width = options->size[0],
                                   .height = options->size[1],
@@ -296,13 +291,17 @@ static pelt_result render(pelt_report *report, const render_options *options)
 
 static int run(pelt_report *report, int argc, char **argv)
 {
-    render_options options = { .count = 1, .size = { 1600, 900 } };
+    render_options options = { .open = { .first_clip = true, .add_normals = true },
+                               .count = 1,
+                               .size = { 1600, 900 } };
     const pelt_option table[] = {
         pelt_option_output(&options.output, "OUT.png", "the picture to write"),
-        pelt_option_clip(&options.clip,
+        pelt_option_clip(&options.open.clip,
                          "a clip, by name or number\n(default: the first, if there is one)"),
-        pelt_option_static(&options.fixed_pose),
-        pelt_option_time(&options.time, "when the first instance is (default: 0)"),
+        pelt_option_static(&options.open.fixed_pose),
+        pelt_option_time(&options.open, "when the first instance is (default: 0)"),
+        pelt_option_loop(&options.open.loop, "repeat the clip where a single instance would hold\n"
+                                             "its ends; crowds always do"),
         pelt_option_count(&options.count, "instances, in a grid (default: 1)"),
         { .name = "size",
           .letter = 's',
@@ -322,12 +321,11 @@ static int run(pelt_report *report, int argc, char **argv)
         { 0 },
     };
     pelt_parsed parsed =
-        pelt_options_parse(report, &pelt_command_render, table, argc, argv, &options.file);
+        pelt_options_parse(report, &pelt_command_render, table, argc, argv, &options.open.file);
     if (parsed != PELT_PARSED_RUN) {
         return parsed == PELT_PARSED_HELP ? PELT_EXIT_OK : PELT_EXIT_USAGE;
     }
-    if (options.clip && options.fixed_pose) {
-        pelt_report_error(report, NULL, "--clip and --static exclude each other");
+    if (!pelt_open_info_check(report, &options.open)) {
         return PELT_EXIT_USAGE;
     }
     report->json = options.json;
@@ -340,9 +338,10 @@ const pelt_command pelt_command_render = {
     .summary = "Draw one instance or a crowd: a picture with sun, sky and shadows",
     .details =
         "\n"
-        "Instances stand in a grid, as far apart as the character is large, each at its own time\n"
-        "of the clip, and the camera frames their exact boxes. Drawing needs a Vulkan device, a\n"
-        "software one is enough. Missing normals are computed.\n",
+        "Several instances stand in a grid, as far apart as the character is large, each at a\n"
+        "time and with a heading of its own, and the clip repeats; a single one stands where the\n"
+        "file puts it, and the clip's ends hold. The camera frames their exact boxes. Drawing\n"
+        "needs a Vulkan device, a software one is enough. Missing normals are computed.\n",
     .example = "pelt render fox.glb -o foxes.png --count 200 --boxes",
     .run = run,
 };

@@ -7,9 +7,9 @@
 #include <string.h>
 
 typedef struct skin_options {
-    const char *file, *output, *clip;
-    double time;
-    bool loop, json;
+    pelt_open_info open;
+    const char *output;
+    bool json;
     int device;
 } skin_options;
 
@@ -106,14 +106,14 @@ static void print_json(const pelt_report *report, const skin_options *options,
 {
     pelt_json json;
     pelt_json_begin(&json, stdout);
-    pelt_json_text(&json, "file", options->file);
+    pelt_json_text(&json, "file", options->open.file);
     pelt_json_text(&json, "output", options->output);
     pelt_json_text(&json, "device", backend->path);
     pelt_json_text(&json, "deviceName", backend->device);
     pelt_json_clip(&json, source, clip);
     if (clip >= 0) {
-        pelt_json_number(&json, "time", options->time);
-        pelt_json_bool(&json, "loop", options->loop);
+        pelt_json_number(&json, "time", options->open.time);
+        pelt_json_bool(&json, "loop", options->open.loop);
     }
     pelt_json_list(&json, "primitives");
     for (uint32_t i = 0; i < source->part_count; i++) {
@@ -147,7 +147,7 @@ static void print_text(const skin_options *options, const pelt_model *source, co
     } else {
         printf(": ");
         pelt_print_clip(source, clip);
-        printf(" at %g s", options->time);
+        printf(" at %g s", options->open.time);
     }
     printf(", %u primitive%s, %s vertices\n", source->part_count,
            source->part_count == 1 ? "" : "s", pelt_format_count(vertices, count));
@@ -186,12 +186,7 @@ static pelt_result skin(pelt_report *report, const skin_options *options)
     pelt_batch *batch = NULL;
     pelt_box *boxes = NULL;
     pelt_play play;
-    pelt_result result = pelt_character_open(host,
-                                             &(pelt_open_info){ .file = options->file,
-                                                                .clip = options->clip,
-                                                                .time = options->time,
-                                                                .loop = options->loop },
-                                             &play, &character);
+    pelt_result result = pelt_character_open(host, &options->open, &play, &character);
     const pelt_model *source = result == PELT_OK ? character->model : NULL;
     if (result == PELT_OK) {
         result = pelt_backend_create(report, options->device,
@@ -235,22 +230,24 @@ static int run(pelt_report *report, int argc, char **argv)
     skin_options options = { 0 };
     const pelt_option table[] = {
         pelt_option_output(&options.output, "OUT.glb", "the file to write"),
-        pelt_option_clip(&options.clip, "a clip, by name or number\n(default: the static pose)"),
-        pelt_option_time(&options.time,
+        pelt_option_clip(&options.open.clip,
+                         "a clip, by name or number (default: the static pose;\n"
+                         "render and verify take the first clip)"),
+        pelt_option_time(&options.open,
                          "when; before and after the clip its ends hold\n(default: 0)"),
-        { .name = "loop",
-          .kind = PELT_OPTION_FLAG,
-          .help = "repeat the clip instead",
-          .target = &options.loop },
+        pelt_option_loop(&options.open.loop, "repeat the clip instead"),
         pelt_option_device(&options.device, "auto, gpu, cpu or reference (double precision)\n"
                                             "(default: auto, the GPU if there is one)"),
         pelt_option_json(&options.json, "print the result as JSON"),
         { 0 },
     };
     pelt_parsed parsed =
-        pelt_options_parse(report, &pelt_command_skin, table, argc, argv, &options.file);
+        pelt_options_parse(report, &pelt_command_skin, table, argc, argv, &options.open.file);
     if (parsed != PELT_PARSED_RUN) {
         return parsed == PELT_PARSED_HELP ? PELT_EXIT_OK : PELT_EXIT_USAGE;
+    }
+    if (!pelt_open_info_check(report, &options.open)) {
+        return PELT_EXIT_USAGE;
     }
     report->json = options.json;
     return pelt_report_exit(report, skin(report, &options));

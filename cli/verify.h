@@ -4,12 +4,12 @@
 
 #include "cli/compare.h"
 #include "cli/crowd.h"
+#include "cli/open.h"
 
 typedef struct pelt_verify_options {
-    const char *file, *clip;
-    double time;
+    pelt_open_info open;
     uint32_t count, batch;
-    bool fixed_pose, json;
+    bool json;
     int device;
 } pelt_verify_options;
 

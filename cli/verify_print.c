@@ -1,8 +1,6 @@
 /* pelt verify's figures: a table for people, JSON for programs. */
 #include "cli/verify.h"
 
-#include "cli/open.h"
-
 #include <string.h>
 
 /* A column of the table: a number with how much of its bound it takes. */
@@ -132,7 +130,7 @@ void pelt_verify_print_text(const pelt_report *report, const pelt_verification *
     const pelt_model *model = v->character->model;
     char vertices[32];
     printf("%s", pelt_report_style(report, PELT_BOLD));
-    pelt_print_safe(stdout, v->options->file);
+    pelt_print_safe(stdout, v->options->open.file);
     printf("%s: %u instance%s of %u primitive%s, %s vertices each, ",
            pelt_report_style(report, PELT_PLAIN), v->crowd->count, v->crowd->count == 1 ? "" : "s",
            model->part_count, model->part_count == 1 ? "" : "s",
@@ -217,7 +215,7 @@ void pelt_verify_print_json(const pelt_report *report, const pelt_verification *
     const pelt_model *model = v->character->model;
     pelt_json json;
     pelt_json_begin(&json, stdout);
-    pelt_json_text(&json, "file", v->options->file);
+    pelt_json_text(&json, "file", v->options->open.file);
     pelt_json_bool(&json, "ok", v->holds);
     pelt_json_integer(&json, "instances", v->crowd->count);
     pelt_json_integer(&json, "instancesInOneBatch", v->batch_size);

@@ -263,7 +263,7 @@ class Usage(Case):
 
     def test_help_names_the_options(self):
         wanted = {"info": "json", "skin": "output clip time loop device json",
-                  "render": "output clip time count size boxes device json",
+                  "render": "output clip time loop count size boxes device json",
                   "verify": "clip time count batch device json",
                   "sample": "output vertices joints json",
                   "bench": "scene variant list bytes instances vertices joints influences "
@@ -311,7 +311,15 @@ class Usage(Case):
                 ("--output needs a value", ("skin", sample, "-o")),
                 ("must not be empty", ("skin", sample, "--output=")),
                 ("--json takes no value", ("info", sample, "--json=yes")),
-                ("exclude each other", ("verify", sample, "--clip", "walk", "--static"))):
+                ("--clip and --static exclude each other",
+                 ("verify", sample, "--clip", "walk", "--static")),
+                ("--time and --static exclude each other", ("verify", sample, "--time", 0, "--static")),
+                ("--time and --static exclude each other",
+                 ("render", sample, "-o", out, "--static", "-t1")),
+                ("--loop and --static exclude each other",
+                 ("render", sample, "-o", out, "--loop", "--static")),
+                ("--time needs --clip", ("skin", sample, "-o", out, "--time", "0")),
+                ("--loop needs --clip", ("skin", sample, "-o", out, "--loop"))):
             self.fails(2, text, *args)
         self.assertFalse(os.path.exists(out))
 
@@ -425,6 +433,9 @@ class BadInput(Case):
         self.fails(1, "no clip '2'", "skin", self.folder.sample, "-o", out, "--clip", "2")
         still = skinned_triangle(self.path("still.gltf"))
         self.fails(1, "the file has no clips", "skin", still, "-o", out, "--clip", "0")
+        self.fails(1, "--time: no clip to play: the file has no clips", "verify", still, "--time", 1)
+        self.fails(1, "--loop: no clip to play: the file has no clips", "render", still, "-o", out,
+                   "--loop")
         self.assertFalse(os.path.exists(out))
 
     def test_nothing_to_skin(self):
@@ -685,9 +696,9 @@ class Skin(Case):
         self.assertEqual(result["device"], "gpu" if self.gpu else "cpu")
 
     def test_without_a_device(self):
-        env = dict(os.environ, PELT_DEVICE="no such device", VK_DRIVER_FILES="/nonexistent",
-                   VK_ICD_FILENAMES="/nonexistent")
-        out = self.path("none.glb")
+        env = dict(os.environ, VK_DRIVER_FILES="/nonexistent", VK_ICD_FILENAMES="/nonexistent")
+        env.pop("PELT_DEVICE", None)
+        out = self.path("none")
         self.fails(3, "pelt: error: ", "skin", self.folder.sample, "-o", out, "--device", "gpu", env=env)
         self.fails(3, "pelt: error: ", "render", self.folder.sample, "-o", out, env=env)
         self.fails(3, "pelt: error: ", "verify", self.folder.sample, "--device", "gpu", env=env)
@@ -697,6 +708,18 @@ class Skin(Case):
         run = Run("verify", self.folder.sample, "--json", "--count", 2, env=env)
         self.assertEqual((run.code, [p["device"] for p in run.json()["paths"]]), (0, ["cpu"]))
         self.assertTrue(run.json()["noGpu"])
+
+    def test_a_named_device_must_be_there(self):
+        """Whoever names a Vulkan device is not served by the CPU instead, unless asking for it."""
+        env, out = dict(os.environ, PELT_DEVICE="xyzzy"), self.path("none.glb")
+        for device in ("auto", "gpu"):
+            for command in (("skin", self.folder.sample, "-o", out), ("verify", self.folder.sample)):
+                self.fails(3, "xyzzy" if self.gpu else "", *command, "--device", device, env=env)
+        self.assertFalse(os.path.exists(out))
+        self.ok("skin", self.folder.sample, "-o", self.path("cpu.glb"), "--device", "cpu")
+        for device in ("cpu", "reference"):
+            run = Run("verify", self.folder.sample, "--count", 1, "--device", device, env=env)
+            self.assertEqual((run.code, run.err), (0, ""))
 
     def test_text(self):
         run = self.ok("skin", self.folder.sample, "-o", self.path("out.glb"), "--device", "cpu",
@@ -832,6 +855,14 @@ class Render(Case):
         run = self.ok("skin", self.folder.sample, "-o", self.path("out.glb"), "--json", "--device",
                       "gpu", "--clip", "walk", "--time", "0.3").json()
         self.assertEqual(result["boxes"][0], {k: run["primitives"][0][k] for k in ("min", "max")})
+
+    def test_one_holds_the_ends_or_loops(self):
+        """The clip lasts two seconds and slides from z = 0 to 8."""
+        path = rigid_triangle(self.path("slide.gltf"))
+        for args, z in ((("--time", 5), 8), (("--time", 5, "--loop"), 4), (("--static",), 0)):
+            run = self.ok("render", path, "-o", self.path("out.png"), "--size", "16x16", "--json", *args)
+            self.assertAlmostEqual(run.json()["boxes"][0]["max"][2], z, delta=1e-5)
+            self.assertEqual(run.json()["loop"], "--loop" in args)
 
     def test_same_picture_every_time(self):
         first, _ = self.render("--count", 3)
