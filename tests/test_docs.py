@@ -18,12 +18,16 @@ SETTING = """
 void barrier(VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags wrote,
              VkPipelineStageFlags to, VkAccessFlags reads);
 pelt_result integrate(pelt_skin_pass *pass, const pelt_gpu_mesh *meshes, uint32_t mesh_count,
-                      const pelt_gpu_instance *instances, uint32_t instance_count,
+                      pelt_gpu_instance *instances, uint32_t instance_count,
+                      const pelt_model *model, uint32_t p, uint32_t n, VkDeviceAddress matrices,
+                      VkDeviceAddress animated, VkDeviceAddress tangents, VkDeviceAddress boxes,
                       void *table_memory, VkDeviceAddress table_address,
                       VkDeviceAddress scratch_address, VkCommandBuffer commands);
 
 pelt_result integrate(pelt_skin_pass *pass, const pelt_gpu_mesh *meshes, uint32_t mesh_count,
-                      const pelt_gpu_instance *instances, uint32_t instance_count,
+                      pelt_gpu_instance *instances, uint32_t instance_count,
+                      const pelt_model *model, uint32_t p, uint32_t n, VkDeviceAddress matrices,
+                      VkDeviceAddress animated, VkDeviceAddress tangents, VkDeviceAddress boxes,
                       void *table_memory, VkDeviceAddress table_address,
                       VkDeviceAddress scratch_address, VkCommandBuffer commands)
 {
