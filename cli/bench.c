@@ -433,6 +433,7 @@ static int run(pelt_report *report, int argc, char **argv)
         return PELT_EXIT_USAGE;
     }
     report->json = options.json;
+    report->memory_hint = "--instances or --vertices, or a larger --scale";
     return pelt_report_exit(report, bench(report, &options));
 }
 

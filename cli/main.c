@@ -32,7 +32,8 @@ static void print_usage(FILE *stream, const char *bold, const char *plain)
             "\n'pelt COMMAND --help' tells more; 'pelt --version' prints the version.\n\n"
             "%sExit codes:%s\n"
             "  0  done\n"
-            "  1  bad input, output that cannot be written, or a bound that does not hold\n"
+            "  1  bad input, output that cannot be written, too little memory (of the GPU, too),\n"
+            "     or a bound that does not hold\n"
             "  2  the command line is wrong\n"
             "  3  no Vulkan device, or it lacks a feature\n",
             bold, plain);
@@ -67,7 +68,7 @@ static int run(pelt_report *report, int argc, char **argv)
                     pelt_report_style(report, PELT_PLAIN));
         return PELT_EXIT_OK;
     }
-    if (strcmp(word, "--version") == 0) {
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
         printf("pelt %s\n", pelt_version());
         return PELT_EXIT_OK;
     }

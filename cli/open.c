@@ -3,6 +3,48 @@
 #include <pelt/gltf.h>
 #include <string.h>
 
+enum { NAME_SHOWN = 60, LIST_SIZE = 512 };
+
+/* "0 'Idle', 1 'Walk', and 58 more; see pelt info". */
+static void list_clips(const pelt_model *model, char list[LIST_SIZE])
+{
+    size_t used = 0;
+    list[0] = 0;
+    for (uint32_t i = 0; i < model->clip_count; i++) {
+        char entry[NAME_SHOWN + 32], name[NAME_SHOWN + 4];
+        const char *clip = model->clips[i].name;
+        (void)snprintf(entry, sizeof(entry), clip ? "%s%u '%s'" : "%s%u", i ? ", " : "", i,
+                       clip ? pelt_shorten(clip, NAME_SHOWN, name) : "");
+        size_t length = strlen(entry);
+        if (used + length + NAME_SHOWN > LIST_SIZE) {
+            (void)snprintf(list + used, LIST_SIZE - used, ", and %u more; see pelt info",
+                           model->clip_count - i);
+            return;
+        }
+        memcpy(list + used, entry, length + 1);
+        used += length;
+    }
+}
+
+/* The clip's name that is nearest to a mistyped one, or NULL. */
+static const char *nearest_clip(const pelt_host *host, const pelt_model *model, const char *name)
+{
+    const char **names = pelt_allocate(host, (size_t)model->clip_count + 1, sizeof(*names));
+    if (!names) {
+        return NULL;
+    }
+    size_t count = 0;
+    for (uint32_t i = 0; i < model->clip_count; i++) {
+        if (model->clips[i].name) {
+            names[count++] = model->clips[i].name;
+        }
+    }
+    names[count] = NULL;
+    const char *nearest = pelt_nearest(name, names);
+    pelt_release(host, names);
+    return nearest;
+}
+
 /* The clip that the user named. */
 static pelt_result find_clip(const pelt_host *host, const char *file, const pelt_model *model,
                              const char *name, int32_t *out)
@@ -11,17 +53,21 @@ static pelt_result find_clip(const pelt_host *host, const char *file, const pelt
     if (*out >= 0) {
         return PELT_OK;
     }
-    char list[512] = "";
-    for (uint32_t i = 0; i < model->clip_count && strlen(list) < sizeof(list) - 64; i++) {
-        size_t used = strlen(list);
-        const char *clip = model->clips[i].name;
-        (void)snprintf(list + used, sizeof(list) - used, clip ? "%s%u '%.40s'" : "%s%u",
-                       i ? ", " : "", i, clip);
+    char given[NAME_SHOWN + 4], other[NAME_SHOWN + 4], list[LIST_SIZE];
+    const char *shown = pelt_shorten(name, NAME_SHOWN, given);
+    if (model->clip_count == 0) {
+        return pelt_fail(host, PELT_ERROR_FILE, file, NULL, "no clip '%s': the file has no clips",
+                         shown);
     }
-    return model->clip_count ? pelt_fail(host, PELT_ERROR_FILE, file, "/animations",
-                                         "no clip '%s'; there are: %s", name, list)
-                             : pelt_fail(host, PELT_ERROR_FILE, file, NULL,
-                                         "no clip '%s': the file has no clips", name);
+    const char *nearest = nearest_clip(host, model, name);
+    list_clips(model, list);
+    if (!nearest) {
+        return pelt_fail(host, PELT_ERROR_FILE, file, "/animations", "no clip '%s'; there are: %s",
+                         shown, list);
+    }
+    return pelt_fail(host, PELT_ERROR_FILE, file, "/animations",
+                     "no clip '%s'; did you mean '%s'? There are: %s", shown,
+                     pelt_shorten(nearest, NAME_SHOWN, other), list);
 }
 
 bool pelt_open_info_check(pelt_report *report, const pelt_open_info *info)

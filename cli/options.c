@@ -1,14 +1,22 @@
 #include "cli/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 enum { HELP_COLUMN = 24, NAMES_MAX = 32, WORD_MAX = 40 };
 
-/* Edits (insert, delete, replace, swap neighbours) between two short words. */
+static int lower(char c)
+{
+    return tolower((unsigned char)c);
+}
+
+/* Upper and lower case are alike. Edits (insert, delete, replace, swap neighbours) between two
+ * short words. */
 static size_t distance(const char *a, const char *b)
 {
     size_t rows[3][WORD_MAX + 1];
@@ -23,11 +31,11 @@ static size_t distance(const char *a, const char *b)
         size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *twice_above = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            size_t best = above[j - 1] + (lower(a[i - 1]) != lower(b[j - 1]));
             best = above[j] + 1 < best ? above[j] + 1 : best;
             best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                twice_above[j - 2] + 1 < best) {
+            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+                lower(a[i - 2]) == lower(b[j - 1]) && twice_above[j - 2] + 1 < best) {
                 best = twice_above[j - 2] + 1;
             }
             row[j] = best;
@@ -43,7 +51,7 @@ const char *pelt_nearest(const char *word, const char *const *candidates)
     for (; *candidates; candidates++) {
         size_t edits = distance(word, *candidates);
         size_t shared = strlen(word) >= 3 ? strlen(word) : SIZE_MAX;
-        if (shared != SIZE_MAX && strncmp(word, *candidates, shared) == 0) {
+        if (shared != SIZE_MAX && strncasecmp(word, *candidates, shared) == 0) {
             edits = 1; /* a beginning is as near as a slip of the finger */
         }
         size_t length = strlen(*candidates);

@@ -44,6 +44,7 @@ static pelt_result prepare(pelt_report *report, rendering *r)
     if (result != PELT_OK) {
         return result;
     }
+    report->memory_hint = "--count or --size";
     result = pelt_crowd_create(r->character, &r->play, options->count, &r->crowd);
     if (result == PELT_OK) {
         result = pelt_batch_create(r->character, options->count,

@@ -14,6 +14,19 @@ static bool wants_colour(int descriptor)
            strcmp(terminal, "dumb") != 0;
 }
 
+const char *pelt_shorten(const char *text, size_t most, char *buffer)
+{
+    if (strlen(text) <= most) {
+        return text;
+    }
+    while (most > 0 && ((unsigned char)text[most] & 0xc0) == 0x80) {
+        most--;
+    }
+    memcpy(buffer, text, most);
+    memcpy(buffer + most, "...", 4);
+    return buffer;
+}
+
 void pelt_print_safe(FILE *stream, const char *text)
 {
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
@@ -54,6 +67,12 @@ static void receive(void *user, const pelt_message *received)
     pelt_message named = *received;
     if (!named.file && named.pointer) {
         named.file = report->input; /* poses, for one, know their model but no file */
+    }
+    char hinted[1280];
+    if (report->memory_hint && named.result == PELT_ERROR_MEMORY) {
+        (void)snprintf(hinted, sizeof(hinted), "%s; try a smaller %s", named.text,
+                       report->memory_hint);
+        named.text = hinted;
     }
     const pelt_message *message = &named;
     if (report->mute_no_device && message->result == PELT_ERROR_DEVICE) {
@@ -136,7 +155,8 @@ int pelt_report_exit(pelt_report *report, pelt_result result)
         return PELT_EXIT_OK;
     }
     if (report->error_count == 0) { /* never fail in silence */
-        pelt_report_error(report, NULL, "%s", pelt_result_string(result));
+        (void)pelt_fail(&report->host, result, report->input, NULL, "%s",
+                        pelt_result_string(result));
     }
     if (report->json) {
         pelt_json json;

@@ -23,6 +23,8 @@ typedef struct pelt_report {
     const char *input; /* what messages about an object of some file are about, or NULL */
     bool json;         /* stdout is JSON and nothing else */
 
+    const char *memory_hint; /* options that take less memory where they are less, or NULL */
+
     /* That there is no device is kept in no_device instead of printed; all else still is. */
     bool mute_no_device;
     char no_device[1024];
@@ -56,6 +58,10 @@ bool pelt_report_flush(pelt_report *report);
 /* Escape sequences for stdout, "" where it is not a terminal. */
 typedef enum pelt_style { PELT_PLAIN, PELT_BOLD, PELT_RED, PELT_GREEN, PELT_YELLOW } pelt_style;
 const char *pelt_report_style(const pelt_report *report, pelt_style style);
+
+/* The text, or where it is longer than so many bytes its beginning up to the end of a character in
+ * UTF-8, and "...". buffer: most + 4. */
+const char *pelt_shorten(const char *text, size_t most, char *buffer);
 
 /* Prints text that came from a file: control characters become '?'. */
 void pelt_print_safe(FILE *stream, const char *text);

@@ -166,6 +166,7 @@ static pelt_result prepare(pelt_report *report, pelt_verification *v)
     const pelt_verify_options *options = v->options;
     pelt_result result =
         pelt_character_open(&report->host, &options->open, &v->play, &v->character);
+    report->memory_hint = "--batch or --count";
     if (result == PELT_OK) {
         result = pelt_character_add_joint_boxes(v->character);
     }

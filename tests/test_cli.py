@@ -284,6 +284,7 @@ class Usage(Case):
 
     def test_version(self):
         self.assertRegex(self.ok("--version").out, r"\Apelt \d+\.\d+\.\d+\n\Z")
+        self.assertEqual(self.ok("-V").out, self.ok("--version").out)
 
     def test_unknown_names_suggest_the_nearest(self):
         sample, out = self.folder.sample, self.path("unwanted")
@@ -429,7 +430,7 @@ class BadInput(Case):
         for command in ("skin", "render", "verify"):
             args = [] if command == "verify" else ["-o", out]
             run = self.fails(1, "no clip 'wlak'", command, self.folder.sample, "--clip", "wlak", *args)
-            self.assertIn("0 'walk', 1 'wave'", run.err)
+            self.assertIn("did you mean 'walk'? There are: 0 'walk', 1 'wave'\n", run.err)
         self.fails(1, "no clip '2'", "skin", self.folder.sample, "-o", out, "--clip", "2")
         still = skinned_triangle(self.path("still.gltf"))
         self.fails(1, "the file has no clips", "skin", still, "-o", out, "--clip", "0")
@@ -437,6 +438,40 @@ class BadInput(Case):
         self.fails(1, "--loop: no clip to play: the file has no clips", "render", still, "-o", out,
                    "--loop")
         self.assertFalse(os.path.exists(out))
+
+    def test_many_clips_with_long_names(self):
+        """What is not listed is counted, and no character is cut in two."""
+        path = rigid_triangle(self.path("many.gltf"))
+        with open(path) as file:
+            doc = json.load(file)
+        clip, = doc["animations"]
+        for extra in range(4):
+            names = ["x" * extra + "\u00e4\u20ac" * 30 + str(i) for i in range(60)] + ["Run_Fast"]
+            doc["animations"] = [dict(clip, name=name) for name in names]
+            with open(path, "w") as file:
+                json.dump(doc, file)
+            # Decoded as UTF-8, which fails inside a character.
+            run = self.fails(1, "no clip 'run_fats'; did you mean 'Run_Fast'?", "verify", path,
+                             "--clip", "run_fats")
+            listed = run.err.count("0 '") and len(re.findall(r"\d+ '[^']*\.\.\.'", run.err))
+            self.assertGreater(listed, 2)
+            self.assertTrue(run.err.endswith(", and %d more; see pelt info\n" % (61 - listed)), run.err)
+            run = self.fails(1, "no clip '%s" % names[0][:20], "verify", path, "--clip", names[0] * 50)
+            self.assertTrue(run.err.endswith(" more; see pelt info\n"), run.err)
+
+    def test_too_little_memory_says_what_to_lower(self):
+        if b"__asan_init" in read(PELT):
+            self.skipTest("a sanitizer takes all the address space")
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+        # 30 joints x 48 bytes x a million are more than that.
+        for args in (("verify", self.folder.sample, "--batch", 1000000),
+                     ("render", self.folder.sample, "-o", self.path("none"))):
+            run = self.fails(1, "try a smaller --", *args, "--count", 1000000, "--device", "cpu",
+                             preexec_fn=limit)
+            self.assertIn("--count", run.err)
 
     def test_nothing_to_skin(self):
         path = animation_only(self.path("nod.gltf"))

@@ -36,6 +36,18 @@ static uint32_t choose_memory_type(const pelt_headless *device, uint32_t allowed
     return type != UINT32_MAX ? type : find_memory_type(device, allowed, enough);
 }
 
+/* A buffer that could not be had: what there is too little of, and how much was asked for. */
+static pelt_result fail(const pelt_headless *device, VkResult status, const char *call,
+                        VkDeviceSize size)
+{
+    if (status == VK_ERROR_OUT_OF_DEVICE_MEMORY || status == VK_ERROR_OUT_OF_HOST_MEMORY) {
+        return pelt_fail(device->host, PELT_ERROR_MEMORY, NULL, NULL,
+                         "%s has no memory for a buffer of %llu bytes",
+                         device->properties.deviceName, (unsigned long long)size);
+    }
+    return pelt_vulkan_fail(device->host, status, call);
+}
+
 static pelt_result allocate_memory(pelt_headless *device, pelt_memory_kind kind, pelt_buffer *out)
 {
     const pelt_device_functions *vk = &device->private_data->functions;
@@ -59,7 +71,7 @@ static pelt_result allocate_memory(pelt_headless *device, pelt_memory_kind kind,
     VkResult status = vk->allocate_memory(device->vulkan.device, &info, NULL, &out->memory);
     if (status != VK_SUCCESS) {
         out->memory = VK_NULL_HANDLE;
-        return pelt_vulkan_fail(device->host, status, "vkAllocateMemory");
+        return fail(device, status, "vkAllocateMemory", requirements.size);
     }
     status = vk->bind_buffer_memory(device->vulkan.device, out->buffer, out->memory, 0);
     if (status != VK_SUCCESS) {
@@ -92,7 +104,7 @@ pelt_result pelt_buffer_create(pelt_headless *device, VkDeviceSize size, VkBuffe
     VkResult status = vk->create_buffer(device->vulkan.device, &info, NULL, &out->buffer);
     if (status != VK_SUCCESS) {
         *out = (pelt_buffer){ 0 };
-        return pelt_vulkan_fail(device->host, status, "vkCreateBuffer");
+        return fail(device, status, "vkCreateBuffer", info.size);
     }
     pelt_result result = allocate_memory(device, kind, out);
     if (result != PELT_OK) {

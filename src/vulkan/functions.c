@@ -145,7 +145,7 @@ static const char *result_name(VkResult result)
 
 pelt_result pelt_vulkan_fail(const pelt_host *host, VkResult result, const char *call)
 {
-    return pelt_fail(host,
-                     result == VK_ERROR_OUT_OF_HOST_MEMORY ? PELT_ERROR_MEMORY : PELT_ERROR_VULKAN,
-                     NULL, NULL, "%s: %s (VkResult %d)", call, result_name(result), (int)result);
+    bool memory = result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    return pelt_fail(host, memory ? PELT_ERROR_MEMORY : PELT_ERROR_VULKAN, NULL, NULL,
+                     "%s: %s (VkResult %d)", call, result_name(result), (int)result);
 }

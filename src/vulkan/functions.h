@@ -67,7 +67,8 @@ pelt_result pelt_load_device_functions(const pelt_host *host,
                                        PFN_vkGetDeviceProcAddr get_device_proc_addr,
                                        VkDevice device, pelt_device_functions *out);
 
-/* Reports that call gave result; PELT_ERROR_MEMORY for host memory, else PELT_ERROR_VULKAN. */
+/* Reports that call gave result; PELT_ERROR_MEMORY where memory of the host or the device
+ * does not suffice, else PELT_ERROR_VULKAN. */
 pelt_result pelt_vulkan_fail(const pelt_host *host, VkResult result, const char *call);
 
 #endif
