@@ -283,8 +283,8 @@ static void fit_sky(const point_set *set, const pelt_framing *framing, struct pe
                   size);
         texel = fmaxf(texel, fmaxf(size[0], size[1]) / (float)framing->sky_size);
     }
-    /* Few directions show as separate shadows unless each is soft. */
-    float blur = framing->sky_count < 24 ? 9.0f : 0.75f;
+    /* Directions show as separate shadows unless each is soft: the softer, the fewer they are. */
+    float blur = framing->sky_count < 24 ? 9.0f : 6.0f;
 
     glm_vec4_copy((vec4){ (float)framing->sky_count, texel, 1.0f / (float)framing->sky_size, blur },
                   frame->sky_map);

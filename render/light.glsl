@@ -102,8 +102,8 @@ sky_light sky_at(vec3 position, vec3 normal, vec3 geometric, ivec3 all_taps)
     int count = int(frame.sky_map.x);
     int taps = clamp(all_taps.z / max(count, 1), 1, 8);
     bool near = dot(position, position) < SKY_REACH * SKY_REACH;
-    // One sample alone must not wander far: it would be noise.
-    float radius = frame.sky_map.z * (taps > 2 ? frame.sky_map.w : 0.75);
+    // Few samples must not wander far: they would be noise.
+    float radius = frame.sky_map.z * (taps * count >= 24 ? frame.sky_map.w : 0.75);
     vec2 turn = pixel_turn();
     vec3 p = position + geometric * (1.5 * frame.sky_map.y);
     // x: horizon's colour, y: zenith's; whole: were nothing in the way
@@ -113,10 +113,17 @@ sky_light sky_at(vec3 position, vec3 normal, vec3 geometric, ivec3 all_taps)
         float cosine = dot(normal, direction);
         if (cosine > 0.0) {
             vec3 q = (frame.lights[PELT_VIEW_SKY + k] * vec4(p, 1.0)).xyz;
+            // As in sun_visibility, depth along the receiver's plane, here from its normal in the
+            // map's space. Rows of the matrix are axes over the sizes of the map.
+            mat3 to_map = mat3(frame.lights[PELT_VIEW_SKY + k]);
+            vec3 squares = to_map[0] * to_map[0] + to_map[1] * to_map[1] + to_map[2] * to_map[2];
+            vec3 plane = to_map * geometric / squares;
+            vec2 slope = -plane.xy / min(plane.z, -0.12 * inversesqrt(squares.z));
             float visible = near ? 0.0 : float(taps);
             for (int i = 0; near && i < taps; i++, turn = GOLDEN * turn) {
                 vec2 offset = disc_point(i, taps, turn) * radius;
-                visible += texture(sky_maps, vec4(q.xy + offset, float(k), min(q.z, 1.0)));
+                float depth = min(q.z + dot(slope, offset), 1.0);
+                visible += texture(sky_maps, vec4(q.xy + offset, float(k), depth));
             }
             float blend = sqrt(direction.y);
             vec2 part = cosine * vec2(1.0 - blend, blend);
