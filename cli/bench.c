@@ -409,7 +409,7 @@ static int run(pelt_report *report, int argc, char **argv)
           .maximum = 101 },
         { .name = "output",
           .letter = 'o',
-          .kind = PELT_OPTION_TEXT,
+          .kind = PELT_OPTION_OUTPUT,
           .value = "OUT.json",
           .help = "write the results as JSON, too",
           .target = &options.output },

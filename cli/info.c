@@ -112,7 +112,9 @@ static void print_parts(const pelt_report *report, const pelt_character *charact
         printf("\n");
     }
     if (model->part_count > SHOWN) {
-        printf("  and %u more (--json lists all)\n", model->part_count - SHOWN);
+        char more[32];
+        printf("  and %s more (--json lists all)\n",
+               pelt_format_count(model->part_count - SHOWN, more));
     }
 }
 
@@ -123,8 +125,10 @@ static void print_clips(const pelt_report *report, const pelt_model *model)
     }
     heading(report, "Clips");
     for (uint32_t i = 0; i < model->clip_count; i++) {
-        printf("  %3u  %8.3f s  %4u channel%s ", i, model->clips[i].duration,
-               model->clips[i].channel_count, model->clips[i].channel_count == 1 ? " " : "s");
+        char channels[32];
+        uint32_t count = model->clips[i].channel_count;
+        printf("  %3u  %8.3f s  %5s channel%s ", i, model->clips[i].duration,
+               pelt_format_count(count, channels), count == 1 ? " " : "s");
         print_name(model->clips[i].name);
         printf("\n");
     }
@@ -138,11 +142,17 @@ static void print_packing(const pelt_report *report, const totals *sum)
     }
     double vertices = (double)sum->source_vertices;
     heading(report, "Packed");
-    printf("  size     %s, %.1f bytes a vertex; as floats %s, %.1f bytes a vertex\n",
+    printf("  size     %s, %.1f bytes a vertex; as floats %s, %.1f bytes a vertex%s\n",
            pelt_format_bytes(sum->packed_bytes, packed), (double)sum->packed_bytes / vertices,
-           pelt_format_bytes(sum->float_bytes, plain), (double)sum->float_bytes / vertices);
-    printf("  weights  off by %.2g at most; moves a vertex by up to %.2g units in ordinary poses\n",
-           sum->report.weight_error, sum->report.position_error);
+           pelt_format_bytes(sum->float_bytes, plain), (double)sum->float_bytes / vertices,
+           sum->vertices > sum->source_vertices ? "; shared meshes counted once" : "");
+    if (sum->report.weight_error > 0.0f) {
+        printf("  weights  off by %.2g at most; moves a vertex by up to %.2g units in ordinary "
+               "poses\n",
+               sum->report.weight_error, sum->report.position_error);
+    } else {
+        printf("  weights  exact\n");
+    }
     if (sum->directions) {
         printf("  normals  and tangents off by %.3f degrees at most\n",
                pelt_degrees(larger(sum->report.normal_error, sum->report.tangent_error)));
@@ -150,8 +160,10 @@ static void print_packing(const pelt_report *report, const totals *sum)
         printf("  normals  none in the file\n");
     }
     if (sum->report.influences_merged || sum->report.influences_rounded) {
-        printf("  influences: %u of the same joint added up, %u too small to keep\n",
-               sum->report.influences_merged, sum->report.influences_rounded);
+        char merged[32], rounded[32];
+        printf("  influences: %s of the same joint added up, %s too small to keep\n",
+               pelt_format_count(sum->report.influences_merged, merged),
+               pelt_format_count(sum->report.influences_rounded, rounded));
     }
 }
 
@@ -159,8 +171,8 @@ static void print_text(const pelt_report *report, const char *file, const pelt_c
                        const totals *sum, const pelt_box *box)
 {
     const pelt_model *model = character->model;
-    char vertices[32], triangles[32];
-    uint32_t joints = 0;
+    char a[32], b[32], c[32];
+    uint64_t joints = 0;
     for (uint32_t i = 0; i < model->skin_count; i++) {
         joints += model->skins[i].joint_count;
     }
@@ -172,14 +184,16 @@ static void print_text(const pelt_report *report, const char *file, const pelt_c
         pelt_print_safe(stdout, model->generator);
         printf("\n");
     }
-    printf("  meshes     %u, %u primitive%s in the scene\n", model->mesh_count, model->part_count,
-           model->part_count == 1 ? "" : "s");
-    printf("  vertices   %s\n", pelt_format_count(sum->vertices, vertices));
-    printf("  triangles  %s\n", pelt_format_count(sum->triangles, triangles));
-    printf("  joints     %u in %u skin%s, %u node%s\n", joints, model->skin_count,
-           model->skin_count == 1 ? "" : "s", model->node_count, model->node_count == 1 ? "" : "s");
+    printf("  meshes     %s, %s primitive%s in the scene\n",
+           pelt_format_count(model->mesh_count, a), pelt_format_count(model->part_count, b),
+           pelt_plural(model->part_count));
+    printf("  vertices   %s\n", pelt_format_count(sum->vertices, a));
+    printf("  triangles  %s\n", pelt_format_count(sum->triangles, a));
+    printf("  joints     %s in %s skin%s, %s node%s\n", pelt_format_count(joints, a),
+           pelt_format_count(model->skin_count, b), pelt_plural(model->skin_count),
+           pelt_format_count(model->node_count, c), pelt_plural(model->node_count));
     printf("  influences %u a vertex at most\n", sum->report.influence_max);
-    printf("  clips      %u\n", model->clip_count);
+    printf("  clips      %s\n", pelt_format_count(model->clip_count, a));
     if (!box_is_empty(box)) {
         printf("  box        (%.6g %.6g %.6g) to (%.6g %.6g %.6g), of the static pose (no clip)\n",
                box->min[0], box->min[1], box->min[2], box->max[0], box->max[1], box->max[2]);

@@ -70,6 +70,15 @@ static pelt_result find_clip(const pelt_host *host, const char *file, const pelt
                      pelt_shorten(nearest, NAME_SHOWN, other), list);
 }
 
+static uint64_t count_vertices(const pelt_model *model)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < model->part_count; i++) {
+        count += pelt_part_primitive(model, i)->vertex_count;
+    }
+    return count;
+}
+
 bool pelt_open_info_check(pelt_report *report, const pelt_open_info *info)
 {
     const char *timing = info->timed ? "--time" : info->loop ? "--loop" : NULL;
@@ -110,6 +119,7 @@ pelt_result pelt_character_open(const pelt_host *host, const pelt_open_info *inf
         result = pelt_fail(host, PELT_ERROR_FILE, info->file, NULL,
                            "nothing to skin: its scene has no mesh");
     }
+    uint64_t file_vertices = count_vertices(model);
     if (result == PELT_OK && info->add_normals) {
         result = pelt_model_add_normals(model);
     }
@@ -117,7 +127,11 @@ pelt_result pelt_character_open(const pelt_host *host, const pelt_open_info *inf
         pelt_model_destroy(model);
         return result;
     }
-    return pelt_character_create(host, model, out);
+    result = pelt_character_create(host, model, out);
+    if (result == PELT_OK) {
+        (*out)->file_vertices = file_vertices;
+    }
+    return result;
 }
 
 void pelt_print_clip(const pelt_model *model, int32_t clip)

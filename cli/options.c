@@ -1,7 +1,6 @@
 #include "cli/options.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +85,18 @@ static void print_option(char letter, const char *name, const char *value, const
     print_wrapped(help, HELP_COLUMN);
 }
 
+/* Help, and behind it the numbers that are allowed. */
+static void print_described_option(const pelt_option *option)
+{
+    char help[512], minimum[32], maximum[32];
+    bool ranged = option->kind == PELT_OPTION_COUNT || option->kind == PELT_OPTION_SIZE;
+    (void)snprintf(help, sizeof(help), ranged ? "%s\n%s%s to %s" : "%s", option->help,
+                   option->kind == PELT_OPTION_SIZE ? "each from " : "from ",
+                   pelt_format_count(option->minimum, minimum),
+                   pelt_format_count(option->maximum, maximum));
+    print_option(option->letter, option->name, option->value, help);
+}
+
 static void print_help(const pelt_report *report, const pelt_command *command,
                        const pelt_option *options)
 {
@@ -103,7 +114,7 @@ static void print_help(const pelt_report *report, const pelt_command *command,
     printf(" [options]\n\n%s.\n%s\n%sOptions:%s\n", command->summary, command->details, bold,
            plain);
     for (const pelt_option *option = options; option->name; option++) {
-        print_option(option->letter, option->name, option->value, option->help);
+        print_described_option(option);
     }
     print_option('h', "help", NULL, "print this");
     printf("\n%sExample:%s\n  %s\n", bold, plain, command->example);
@@ -145,16 +156,20 @@ static bool parse_count(const char *text, uint32_t minimum, uint32_t maximum, ui
     return value >= minimum && value <= maximum;
 }
 
-/* Decimal only: strtod alone would take "nan", "0x10" and leading blanks too. */
-static bool parse_number(const char *text, double *out)
+/* What is wrong with a number, or NULL. Decimal only: strtod alone would take "nan", "0x10" and
+ * leading blanks too. */
+static const char *parse_number(const char *text, double *out)
 {
+    static const char must[] = "must be a decimal number";
     if (!*text || text[strspn(text, "0123456789+-.eE")]) {
-        return false;
+        return must;
     }
     char *end;
-    errno = 0;
     *out = strtod(text, &end);
-    return *end == 0 && end != text && isfinite(*out);
+    if (*end != 0 || end == text) {
+        return must;
+    }
+    return isfinite(*out) ? NULL : "is out of range";
 }
 
 static bool parse_size(const char *text, uint32_t minimum, uint32_t maximum, uint32_t out[2])
@@ -204,6 +219,15 @@ static bool add_to_list(pelt_report *report, const pelt_option *option, const ch
     return true;
 }
 
+static bool set_number(pelt_report *report, const pelt_option *option, const char *text)
+{
+    const char *wrong = parse_number(text, option->target);
+    if (wrong) {
+        pelt_report_error(report, NULL, "--%s '%s': %s", option->name, text, wrong);
+    }
+    return !wrong;
+}
+
 static bool set_value(pelt_report *report, const pelt_option *option, const char *text)
 {
     switch (option->kind) {
@@ -225,12 +249,7 @@ static bool set_value(pelt_report *report, const pelt_option *option, const char
         }
         break;
     case PELT_OPTION_NUMBER:
-        if (!parse_number(text, option->target)) {
-            pelt_report_error(report, NULL, "--%s '%s': must be a decimal number", option->name,
-                              text);
-            return false;
-        }
-        break;
+        return set_number(report, option, text);
     case PELT_OPTION_SIZE:
         if (!parse_size(text, option->minimum, option->maximum, option->target)) {
             pelt_report_error(report, NULL,
@@ -337,6 +356,34 @@ static bool is_same_file(const char *a, const char *b)
            first.st_ino == second.st_ino;
 }
 
+/* Whether the file to write is another one than the operand, and named as what it becomes: like
+ * option->value, which is "OUT.glb" or the like, or without an extension. */
+static bool check_output(pelt_report *report, const pelt_option *option, const char *operand)
+{
+    const char *path = *(const char **)option->target;
+    if (!path) {
+        return true;
+    }
+    if (strcmp(path, "-") == 0) {
+        pelt_report_error(report, NULL, "--%s '-': must be a file, not the standard output",
+                          option->name);
+        return false;
+    }
+    if (operand && is_same_file(operand, path)) {
+        pelt_report_error(report, NULL, "--%s '%s': is the input itself", option->name, path);
+        return false;
+    }
+    const char *slash = strrchr(path, '/');
+    const char *extension = strrchr(slash ? slash + 1 : path, '.');
+    const char *wanted = strrchr(option->value, '.');
+    if (extension && wanted && strcasecmp(extension, wanted) != 0) {
+        pelt_report_error(report, NULL, "--%s '%s': must end in %s, which is what is written",
+                          option->name, path, wanted);
+        return false;
+    }
+    return true;
+}
+
 pelt_parsed pelt_options_parse(pelt_report *report, const pelt_command *command,
                                const pelt_option *options, int argc, char **argv,
                                const char **operand)
@@ -383,10 +430,7 @@ pelt_parsed pelt_options_parse(pelt_report *report, const pelt_command *command,
                               option->value);
             return PELT_PARSED_ERROR;
         }
-        if (option->kind == PELT_OPTION_OUTPUT && *operand &&
-            is_same_file(*operand, *(const char **)option->target)) {
-            pelt_report_error(report, NULL, "--%s '%s': is the input itself", option->name,
-                              *(const char **)option->target);
+        if (option->kind == PELT_OPTION_OUTPUT && !check_output(report, option, *operand)) {
             return PELT_PARSED_ERROR;
         }
     }

@@ -7,7 +7,7 @@
 typedef enum pelt_option_kind {
     PELT_OPTION_FLAG,   /* bool */
     PELT_OPTION_TEXT,   /* const char * */
-    PELT_OPTION_OUTPUT, /* const char *, a file that is not the operand itself */
+    PELT_OPTION_OUTPUT, /* const char *, a file with value's extension and not the operand itself */
     PELT_OPTION_COUNT,  /* uint32_t, from minimum to maximum */
     PELT_OPTION_NUMBER, /* double, finite */
     PELT_OPTION_SIZE,   /* uint32_t[2], as WxH, each from minimum to maximum */

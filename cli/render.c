@@ -156,13 +156,14 @@ static void print_text(const pelt_report *report, const rendering *r)
 {
     const pelt_model *model = r->character->model;
     const render_options *options = r->options;
-    char all[32], groups[32], triangles[32];
+    char all[32], groups[32], instances[32], triangles[32];
     uint64_t vertices = (uint64_t)r->character->vertex_offsets[model->part_count] * options->count;
     printf("%s", pelt_report_style(report, PELT_BOLD));
     pelt_print_safe(stdout, options->output);
-    printf("%s: %u x %u pixels, %u instance%s, %s vertices, ",
+    printf("%s: %u x %u pixels, %s instance%s, %s vertices, ",
            pelt_report_style(report, PELT_PLAIN), options->size[0], options->size[1],
-           options->count, options->count == 1 ? "" : "s", pelt_format_count(vertices, all));
+           pelt_format_count(options->count, instances), pelt_plural(options->count),
+           pelt_format_count(vertices, all));
     if (r->play.clip < 0) {
         printf("the static pose\n");
     } else {
@@ -173,21 +174,31 @@ static void print_text(const pelt_report *report, const rendering *r)
     pelt_print_safe(stdout, r->device_name);
     printf("\n  skin     %9.3f ms  ", 1e3 * r->skin_time);
     if (r->backend->groups) {
-        printf("one dispatch of %s workgroups\n", pelt_format_count(r->backend->groups, groups));
+        printf("one dispatch of %s workgroup%s\n", pelt_format_count(r->backend->groups, groups),
+               pelt_plural(r->backend->groups));
     } else {
         printf("on the CPU: %s\n", r->backend->path);
     }
-    printf("  shadows  %9.3f ms  the sun and %u directions of the sky\n", r->report.shadow_time,
-           r->report.sky_count);
-    printf("  raster   %9.3f ms  %s triangles\n", r->report.raster_time,
-           pelt_format_count(r->report.triangle_count, triangles));
+    printf("  shadows  %9.3f ms  the sun and %u direction%s of the sky\n", r->report.shadow_time,
+           r->report.sky_count, pelt_plural(r->report.sky_count));
+    printf("  raster   %9.3f ms  %s triangle%s\n", r->report.raster_time,
+           pelt_format_count(r->report.triangle_count, triangles),
+           pelt_plural(r->report.triangle_count));
+    uint64_t each = r->character->vertex_offsets[model->part_count];
+    if (each != r->character->file_vertices) {
+        char before[32];
+        printf("  normals added: %s vertices split into %s\n",
+               pelt_format_count(r->character->file_vertices, before),
+               pelt_format_count(each, all));
+    }
     for (uint32_t i = 0; i < options->count && i < BOXES_SHOWN; i++) {
         const pelt_box *box = &r->member_boxes[i];
         printf("  box %-4u (%.4f %.4f %.4f) to (%.4f %.4f %.4f)\n", i, box->min[0], box->min[1],
                box->min[2], box->max[0], box->max[1], box->max[2]);
     }
     if (options->count > BOXES_SHOWN) {
-        printf("  and %u more (--json lists all)\n", options->count - BOXES_SHOWN);
+        printf("  and %s more (--json lists all)\n",
+               pelt_format_count(options->count - BOXES_SHOWN, instances));
     }
 }
 
@@ -202,13 +213,15 @@ static void print_json(const pelt_report *report, const rendering *r)
     pelt_json_integer(&json, "width", options->size[0]);
     pelt_json_integer(&json, "height", options->size[1]);
     pelt_json_text(&json, "device", r->backend->path);
-    pelt_json_text(&json, "deviceName", r->device_name);
+    pelt_json_text(&json, "deviceName", r->backend->device);
+    pelt_json_text(&json, "drawnOn", r->device_name);
     pelt_json_clip(&json, model, r->play.clip);
     pelt_json_number(&json, "time", r->play.time);
     pelt_json_bool(&json, "loop", r->play.loop || options->count > 1);
     pelt_json_integer(&json, "instances", options->count);
     pelt_json_integer(&json, "verticesEach",
                       (int64_t)r->character->vertex_offsets[model->part_count]);
+    pelt_json_integer(&json, "verticesInFile", (int64_t)r->character->file_vertices);
     pelt_json_integer(&json, "triangles", (int64_t)r->report.triangle_count);
     pelt_json_object_line(&json, "milliseconds");
     pelt_json_rounded(&json, "skin", 1e3 * r->skin_time, 6);

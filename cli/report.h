@@ -71,6 +71,12 @@ static inline double pelt_degrees(double radians)
     return radians * 57.29577951308232;
 }
 
+/* What makes a word one of so many: "1 joint", "2 joints". */
+static inline const char *pelt_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /* 1234567 as "1,234,567"; buffer of 32. */
 const char *pelt_format_count(uint64_t count, char buffer[32]);
 

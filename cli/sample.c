@@ -41,9 +41,10 @@ static void print_result(const pelt_report *report, const sample_options *option
         pelt_json_end(&json);
         return;
     }
-    char count[32];
+    char count[32], joint_count[32];
     pelt_print_safe(stdout, options->output);
-    printf(": %s vertices, %u joints, clips", pelt_format_count(vertices, count), joints);
+    printf(": %s vertices, %s joint%s, clips", pelt_format_count(vertices, count),
+           pelt_format_count(joints, joint_count), pelt_plural(joints));
     for (uint32_t i = 0; i < model->clip_count; i++) {
         printf("%s %s", i ? "," : "", model->clips[i].name);
     }

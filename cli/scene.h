@@ -18,6 +18,7 @@ typedef struct pelt_character {
 
     /* Where each part's vertices and tangents lie in one instance; part_count + 1 of each. */
     size_t *vertex_offsets, *tangent_offsets;
+    uint64_t file_vertices; /* of an instance before normals were added, which split some */
 } pelt_character;
 
 /* Packs every part of the model, which belongs to the character from now on, also on failure. */

@@ -135,7 +135,7 @@ static void print_text(const skin_options *options, const pelt_model *source, co
                        const pelt_backend *backend, int32_t clip)
 {
     uint64_t vertices = 0;
-    char count[32];
+    char parts[32], count[32];
     pelt_box all = PELT_BOX_EMPTY;
     for (uint32_t i = 0; i < source->part_count; i++) {
         vertices += pelt_part_primitive(source, i)->vertex_count;
@@ -149,8 +149,9 @@ static void print_text(const skin_options *options, const pelt_model *source, co
         pelt_print_clip(source, clip);
         printf(" at %g s", options->open.time);
     }
-    printf(", %u primitive%s, %s vertices\n", source->part_count,
-           source->part_count == 1 ? "" : "s", pelt_format_count(vertices, count));
+    printf(", %s primitive%s, %s %s\n", pelt_format_count(source->part_count, parts),
+           pelt_plural(source->part_count), pelt_format_count(vertices, count),
+           vertices == 1 ? "vertex" : "vertices");
     printf("  device  ");
     pelt_print_safe(stdout, backend->device);
     printf("\n");

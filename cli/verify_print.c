@@ -100,12 +100,14 @@ static void print_notes(const pelt_verification *v)
 {
     printf("\n");
     for (uint32_t p = 0; p < v->path_count; p++) {
-        char groups[32];
+        char groups[32], instances[32];
         printf("  %-10s ", v->paths[p]->path);
         pelt_print_safe(stdout, v->paths[p]->device);
         if (v->paths[p]->groups || v->results[p].groups) {
-            printf("; %u instance%s, %s workgroups in one dispatch", v->batch_size,
-                   v->batch_size == 1 ? "" : "s", pelt_format_count(v->results[p].groups, groups));
+            printf("; %s instance%s, %s workgroup%s in one dispatch",
+                   pelt_format_count(v->batch_size, instances), pelt_plural(v->batch_size),
+                   pelt_format_count(v->results[p].groups, groups),
+                   pelt_plural(v->results[p].groups));
         }
         printf("\n");
     }
@@ -128,13 +130,15 @@ static void print_notes(const pelt_verification *v)
 void pelt_verify_print_text(const pelt_report *report, const pelt_verification *v)
 {
     const pelt_model *model = v->character->model;
-    char vertices[32];
+    char instances[32], primitives[32], vertices[32];
+    uint64_t each = v->character->vertex_offsets[model->part_count];
     printf("%s", pelt_report_style(report, PELT_BOLD));
     pelt_print_safe(stdout, v->options->open.file);
-    printf("%s: %u instance%s of %u primitive%s, %s vertices each, ",
-           pelt_report_style(report, PELT_PLAIN), v->crowd->count, v->crowd->count == 1 ? "" : "s",
-           model->part_count, model->part_count == 1 ? "" : "s",
-           pelt_format_count(v->character->vertex_offsets[model->part_count], vertices));
+    printf("%s: %s instance%s of %s primitive%s, %s %s each, ",
+           pelt_report_style(report, PELT_PLAIN), pelt_format_count(v->crowd->count, instances),
+           pelt_plural(v->crowd->count), pelt_format_count(model->part_count, primitives),
+           pelt_plural(model->part_count), pelt_format_count(each, vertices),
+           each == 1 ? "vertex" : "vertices");
     if (v->play.clip < 0) {
         printf("the static pose\n");
     } else {

@@ -116,6 +116,19 @@ def skinned_triangle(path, weights=(1, 0, 0, 0), joint=0):
     }, floats(*sum(TRIANGLE, ())), bytes([joint, 0, 0, 0] * 3), floats(*weights * 3))
 
 
+def two_plates(path):
+    """A square of four vertices and two triangles, which two nodes share; no normals."""
+    return write_gltf(path, {
+        "scenes": [{"nodes": [0, 1]}], "scene": 0,
+        "nodes": [{"mesh": 0}, {"mesh": 0, "translation": [0, 0, 1]}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3",
+             "min": [0, 0, 0], "max": [1, 1, 0]},
+            {"bufferView": 1, "componentType": 5123, "count": 6, "type": "SCALAR"}],
+    }, floats(0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0), struct.pack("<6H", 0, 1, 2, 2, 1, 3))
+
+
 def morphed_triangle(path, weight):
     """One triangle; a target moves its last vertex by 100 along x."""
     return write_gltf(path, {
@@ -273,6 +286,29 @@ class Usage(Case):
             for name in names.split():
                 self.assertRegex(text, r"(?m)^  (-\w,|   ) --%s\b" % name)
 
+    def test_help_names_the_ranges(self):
+        for command, option, text in (
+                ("render", "--count", "from 1 to 1,000,000"), ("verify", "--count", "from 1 to 1,000,000"),
+                ("verify", "--batch", "from 1 to 1,000,000"), ("sample", "--joints", "from 1 to 4,096"),
+                ("sample", "--vertices", "from 200 to 4,000,000"),
+                ("render", "--size", "each from 16 to 16,384")):
+            entry = re.search(r" %s [^\0]*?(?=\n +-|\n\n)" % option, self.ok(command, "--help").out)
+            self.assertIn(text, entry.group(), (command, option))
+
+    def test_outputs_have_the_right_extension(self):
+        sample = self.folder.sample
+        for form, names, *command in ((".glb", ("a.gltf", "a.png", "a.v2", "a.", ".gltf"), "sample"),
+                                      (".glb", ("a.gltf", "b.glb/../a.json"), "skin", sample),
+                                      (".png", ("a.jpg", "a.glb", "a.png.jpg"), "render", sample),
+                                      (".json", ("a.txt",), "bench")):
+            for name in names:
+                out = self.path(name)
+                self.fails(2, "--output '%s': must end in %s" % (out, form), *command, "-o", out)
+            self.fails(2, "--output '-': must be a file", *command, "-o", "-")
+        for name in ("a.GLB", "noextension", "fold.er/a"):
+            os.makedirs(self.path("fold.er"), exist_ok=True)
+            self.ok("sample", "-o", self.path(name), "--vertices", 200)
+
     def test_overview(self):
         run = self.ok("--help")
         for command in COMMANDS:
@@ -326,9 +362,12 @@ class Usage(Case):
 
     def test_numbers_are_strict(self):
         sample, out = self.folder.sample, self.path("unwanted")
-        for value in ("nan", "inf", "-inf", "0x10", "", " 1", "1 ", "1s", "1e999", "1,5", "--1", "e5"):
+        for value in ("nan", "inf", "-inf", "0x10", "", " 1", "1 ", "1s", "1,5", "--1", "e5"):
             self.fails(2, "--time '%s': must be a decimal number" % value,
                        "skin", sample, "-o", out, "--time", value)
+        for value in ("1e400", "-1e999", "9" * 400):
+            self.fails(2, "--time '%s': is out of range" % value,
+                       "skin", sample, "-o", out, "--clip", "walk", "--time", value)
         for value in ("0", "-1", "+1", "1.5", "", "1x", "99999999999999999999", "1000001"):
             self.fails(2, "--count '%s': must be a whole number from 1 to 1000000" % value,
                        "render", sample, "-o", out, "--count=" + value)
@@ -365,6 +404,8 @@ class BadInput(Case):
         with open(junk, "w") as file:
             file.write("{ not JSON")
         os.mkdir(folder)
+        self.fails(1, "%s: the file is empty" % empty, "info", empty)
+        self.fails(1, "not a glTF file (it begins with '#!/usr/b')", "info", __file__)
         for path in (self.path("missing.glb"), empty, junk, folder):
             for command in ("info", "skin", "render", "verify"):
                 args = ["-o", self.path("none")] if command in ("skin", "render") else []
@@ -792,6 +833,16 @@ class Info(Case):
         for pattern in (r"joints +30 in 1 skin", r"'walk'", r"static pose", r"bytes a vertex"):
             self.assertRegex(text, pattern)
 
+    def test_text(self):
+        rigid = self.ok("info", rigid_triangle(self.path("rigid.gltf"))).out
+        self.assertIn("  weights  exact\n", rigid)
+        self.assertNotIn("shared", rigid)
+        plates = self.ok("info", two_plates(self.path("plates.gltf"))).out
+        self.assertIn("; shared meshes counted once\n", plates)
+        self.assertRegex(self.ok("info", self.folder.sample).out, r"  weights  off by \S+ at most")
+        one = self.ok("sample", "-o", self.path("one.glb"), "--joints", 1, "--vertices", 1200).out
+        self.assertRegex(one, r"one\.glb: 1,\d\d\d vertices, 1 joint, clips")
+
     def test_animation_only(self):
         path = animation_only(self.path("nod.gltf"))
         result = self.ok("info", path, "--json").json()
@@ -914,7 +965,25 @@ class Render(Case):
     def test_without_normals(self):
         path = skinned_triangle(self.path("bare.gltf"))
         for device in self.devices:
-            self.ok("render", path, "-o", self.path("bare.png"), "--size", "64x64", "--device", device)
+            run = self.ok("render", path, "-o", self.path("bare.png"), "--size", "64x64",
+                          "--device", device)
+            self.assertNotIn("normals added", run.out)  # its triangle shares no vertices
+
+    def test_normals_added_split_vertices(self):
+        path = two_plates(self.path("plates.gltf"))
+        command = ("render", path, "-o", self.path("plates.png"), "--size", "64x64")
+        self.assertIn("  normals added: 8 vertices split into 12\n", self.ok(*command).out)
+        result = self.ok(*command, "--json").json()
+        self.assertEqual((result["verticesInFile"], result["verticesEach"]), (8, 12))
+
+    def test_names_what_skins_and_what_draws(self):
+        _, drawn = self.render("--device", "gpu")
+        for device in self.devices:
+            _, result = self.render("--device", device)
+            skin = self.ok("skin", self.folder.sample, "-o", self.path("out.glb"), "--json", "--device",
+                           device).json()
+            self.assertEqual(result["deviceName"], skin["deviceName"])
+            self.assertEqual(result["drawnOn"], drawn["deviceName"])
 
     def test_a_damaged_image_is_left_out(self):
         """As if there were no texture, with one warning; a good one shows."""

@@ -97,6 +97,35 @@ static void test_chunks(void **state)
     free(s.json);
 }
 
+static void test_other_formats(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *text;
+    } cases[] = {
+        { "", 0, "the file is empty" },
+        { "x", 1, "not a glTF file (it begins with 'x')" },
+        { "solid cube\n", 11, "not a glTF file (it begins with 'solid cu')" },
+        { "\x89PNG\r\n\x1a\n....", 12,
+          "not a glTF file (it begins with the bytes 89 50 4e 47 0d 0a 1a 0a)" },
+        { "\0\0\0", 3, "not a glTF file (it begins with the bytes 00 00 00)" },
+        { "  \n ", 4, "not a glTF file (it begins with the bytes 20 20 0a 20)" },
+        { "\xef\xbb\xbf<", 4, "not a glTF file (it begins with the bytes ef bb bf 3c)" },
+        { "Kaydara FBX Binary", 18, "not a glTF file (it begins with 'Kaydara ')" },
+        { "{ not JSON", 10, "invalid JSON, line 1 column" },
+        { " \t\r\n[1]", 7, "is an array, not an object" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        assert_int_equal(read_bytes(cases[i].bytes, cases[i].size, NULL), PELT_ERROR_FILE);
+        assert_string_equal(last.pointer, "");
+        if (strncmp(last.text, cases[i].text, strlen(cases[i].text)) != 0) {
+            fail_msg("case %zu: %s", i, last.text);
+        }
+    }
+}
+
 static void test_json(void **state)
 {
     (void)state;
@@ -438,10 +467,11 @@ static void test_failing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chunks),         cmocka_unit_test(test_json),
-        cmocka_unit_test(test_extensions),     cmocka_unit_test(test_data_uris),
-        cmocka_unit_test(test_external_files), cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_turned_bytes),   cmocka_unit_test(test_failing_memory),
+        cmocka_unit_test(test_chunks),         cmocka_unit_test(test_other_formats),
+        cmocka_unit_test(test_json),           cmocka_unit_test(test_extensions),
+        cmocka_unit_test(test_data_uris),      cmocka_unit_test(test_external_files),
+        cmocka_unit_test(test_arguments),      cmocka_unit_test(test_turned_bytes),
+        cmocka_unit_test(test_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* The file's outer form: a GLB's chunks, or JSON alone. */
 #include "reader.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MAGIC = 0x46546c67, CHUNK_JSON = 0x4e4f534a, CHUNK_BIN = 0x004e4942 };
@@ -10,6 +11,35 @@ static uint32_t read_u32(const uint8_t *bytes)
 {
     return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
            (uint32_t)bytes[3] << 24;
+}
+
+/* What does not even look like JSON: a file of another format, as its first bytes tell. */
+static bool fail_foreign(pelt_gltf_reader *reader, const uint8_t *bytes, size_t size)
+{
+    enum { SHOWN = 8 };
+    char text[3 * SHOWN + 1] = "", hexadecimal[3 * SHOWN + 1] = "";
+    size_t count = size < SHOWN ? size : SHOWN;
+    bool readable = true;
+    for (size_t i = 0; i < count; i++) {
+        readable = readable && bytes[i] >= 0x20 && bytes[i] < 0x7f;
+        text[i] = (char)bytes[i];
+        (void)snprintf(hexadecimal + 3 * i, 4, " %02x", bytes[i]);
+    }
+    return readable ? pelt_gltf_fail(reader, PELT_ERROR_FILE, pelt_gltf_at("%s", ""),
+                                     "not a glTF file (it begins with '%s')", text)
+                    : pelt_gltf_fail(reader, PELT_ERROR_FILE, pelt_gltf_at("%s", ""),
+                                     "not a glTF file (it begins with the bytes%s)", hexadecimal);
+}
+
+/* Whether the first byte that is no blank can be that of a JSON object or array. A byte order mark
+ * may stand before it. */
+static bool looks_like_json(const uint8_t *bytes, size_t size)
+{
+    size_t i = size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    while (i < size && (bytes[i] == ' ' || (bytes[i] >= '\t' && bytes[i] <= '\r'))) {
+        i++;
+    }
+    return i < size && (bytes[i] == '{' || bytes[i] == '[');
 }
 
 static bool parse_json(pelt_gltf_reader *reader, const char *text, size_t size)
@@ -41,7 +71,13 @@ static bool parse_json(pelt_gltf_reader *reader, const char *text, size_t size)
 bool pelt_gltf_parse(pelt_gltf_reader *reader, const uint8_t *bytes, size_t size)
 {
     pelt_gltf_place whole = pelt_gltf_at("%s", "");
+    if (size == 0) {
+        return pelt_gltf_fail(reader, PELT_ERROR_FILE, whole, "the file is empty");
+    }
     if (size < 4 || read_u32(bytes) != MAGIC) {
+        if (!looks_like_json(bytes, size)) {
+            return fail_foreign(reader, bytes, size);
+        }
         return parse_json(reader, (const char *)bytes, size);
     }
     if (size < HEADER_SIZE) {
