@@ -150,8 +150,10 @@ static void fit_eye(const point_set *set, vec3 right, vec3 up, vec3 back, const 
         fmaxf((most[0] + least[0]) / (2.0f * slope[0]), (most[1] + least[1]) / (2.0f * slope[1]));
     /* A lone point needs no distance at all. */
     away = fmaxf(away, 0.05f);
+    /* Of the room that is left above and below, two thirds become sky rather than floor. */
+    float lift = (2.0f * slope[1] * away - most[1] - least[1]) / 6.0f;
     glm_vec3_scale(right, (most[0] - least[0]) * 0.5f, eye);
-    glm_vec3_muladds(up, (most[1] - least[1]) * 0.5f, eye);
+    glm_vec3_muladds(up, (most[1] - least[1]) * 0.5f + lift, eye);
     glm_vec3_muladds(back, away, eye);
 }
 
@@ -247,7 +249,11 @@ static void fit_sun(const point_set *set, const float to_sun[3], vec3 back,
                     const pelt_framing *framing, struct pelt_frame *frame)
 {
     if (!direction_from(to_sun, frame->to_sun)) {
-        float azimuth = atan2f(back[0], back[2]) - glm_rad(66.0f);
+        /* From the side, but more from the front in upright pictures, which are too narrow for a
+         * shadow that falls sideways. */
+        float ratio = (float)framing->height / (float)framing->width;
+        float uprightness = glm_smoothstep(1.0f, 2.0f, ratio);
+        float azimuth = atan2f(back[0], back[2]) - glm_rad(glm_lerp(66.0f, 30.0f, uprightness));
         direction_to(azimuth, glm_rad(41.0f), frame->to_sun);
     }
     frame->to_sun[3] = tanf(glm_rad(1.6f));
