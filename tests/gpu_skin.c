@@ -58,7 +58,8 @@ static void skins_everything_in_one_dispatch(void **state)
     destroy_meshes(meshes, MESHES);
 }
 
-/* Scenes that need no more than one permutation, each with one mesh that needs less. */
+/* Scenes that need no more than one permutation, each with one mesh that needs less; of long chunks,
+ * and of chunks so short that small groups take them. */
 static void skins_in_every_permutation(void **state)
 {
     (void)state;
@@ -66,10 +67,11 @@ static void skins_in_every_permutation(void **state)
     pelt_skin_pass *pass = scene_shared_pass(device);
     float *matrices = scene_matrices(7, LARGEST_PALETTE);
     uint32_t seen = 0;
-    for (uint32_t p = 0; p < 6; p++) {
+    for (uint32_t p = 0; p < 12; p++) {
+        bool small = p >= 6;
         pelt_packed_mesh *meshes[2] = {
-            scene_mesh(p, 1500, slot_counts[p / 2], joint_counts[p % 2], true),
-            scene_mesh(p + 100, 100, 4, 20, true),
+            scene_mesh(p, small ? 63 : 1500, slot_counts[p % 6 / 2], joint_counts[p % 2], true),
+            scene_mesh(p + 100, small ? 33 : 100, 4, 20, true),
         };
         scene_instance instances[2] = { { .mesh = 0, .matrices = matrices },
                                         { .mesh = 1, .matrices = matrices } };
@@ -82,7 +84,7 @@ static void skins_in_every_permutation(void **state)
         free(both.image);
         destroy_meshes(meshes, 2);
     }
-    assert_int_equal(seen, 0x3f);
+    assert_int_equal(seen, 0xfff);
     free(matrices);
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The union of the boxes of a workgroup's invocations; the first one gets the result. All must
- * call it. Assumes nothing of subgroups but that there are at most PELT_GROUP_MAX of them; where
+ * call it. Assumes nothing of subgroups but that there are no more than invocations; where
  * PELT_SUBGROUP_ARITHMETIC is not defined, nothing at all. The group size is a power of two. */
 #ifndef PELT_REDUCE_GLSL
 #define PELT_REDUCE_GLSL
 
 #include "group.glsl"
-#include "layout.h"
 #include "order.glsl"
 
-shared pelt_ordered_box pelt_shared_boxes[PELT_GROUP_MAX];
+/* No larger than need be: shared memory is what limits how many small groups run at once. */
+shared pelt_ordered_box pelt_shared_boxes[PELT_GROUP_SIZE];
 
 pelt_ordered_box pelt_reduce(pelt_ordered_box box)
 {

@@ -58,16 +58,36 @@ float add_set(inout pelt_matrix sum, pelt_skin_record record, uint set, uint ver
     return left;
 }
 
-/* The implied weight, the largest, is known and added last. */
-pelt_matrix blend(pelt_skin_record record, uint vertex)
+/* What is read of a vertex. */
+struct vertex_source {
+    uvec4 position_normal;
+    uint tangent;
+    uint weights;
+    uvec4 joints;
+};
+
+vertex_source load_source(pelt_skin_record record, uint vertex)
 {
-    vec4 weights = pelt_first_weights(pelt_words(record.weights).at[vertex]);
-    uvec4 joints = load_joints(record, vertex);
+    vertex_source source;
+    source.position_normal = pelt_quads(record.vertices).at[vertex];
+    source.tangent = 0u;
+    if ((record.flags & PELT_RECORD_TANGENTS) != 0u) {
+        source.tangent = pelt_words(record.tangents).at[vertex];
+    }
+    source.weights = pelt_words(record.weights).at[vertex];
+    source.joints = load_joints(record, vertex);
+    return source;
+}
+
+/* The implied weight, the largest, is known and added last. */
+pelt_matrix blend(pelt_skin_record record, uint vertex, vertex_source source)
+{
+    vec4 weights = pelt_first_weights(source.weights);
     pelt_rows matrices = pelt_rows(record.matrices);
     pelt_matrix sum = pelt_zero_matrix();
     float left = 1.0;
     for (uint slot = 1u; slot < 4u; slot++) {
-        add_weighted(sum, matrices, joints[slot], weights[slot]);
+        add_weighted(sum, matrices, source.joints[slot], weights[slot]);
         left -= weights[slot];
     }
     if (MOST_SETS == 0u) {
@@ -77,7 +97,7 @@ pelt_matrix blend(pelt_skin_record record, uint vertex)
     } else if (MOST_SETS == 2u && record.set_count > 1u) {
         left = add_set(sum, record, 1u, vertex, left);
     }
-    add_weighted(sum, matrices, joints[0], left);
+    add_weighted(sum, matrices, source.joints[0], left);
     return sum;
 }
 
@@ -97,29 +117,27 @@ void store_vertex(pelt_skin_record record, uint vertex, uvec3 position, uint nor
     }
 }
 
-void store_tangent(pelt_skin_record record, uint vertex, pelt_matrix blended)
+void store_tangent(pelt_skin_record record, uint vertex, pelt_matrix blended, uint word)
 {
-    uint word = pelt_words(record.tangents).at[vertex];
     vec3 tangent = pelt_skin_tangent(blended, pelt_scaled_direction(word));
     pelt_out_words(record.out_tangents).at[vertex * record.tangent_stride] =
         pelt_encode_direction(tangent) | (word & PELT_HANDEDNESS);
 }
 
 /* Skins a vertex and returns the bits of its position. */
-uvec3 skin_vertex(pelt_skin_record record, uint vertex)
+uvec3 skin_vertex(pelt_skin_record record, uint vertex, vertex_source source)
 {
-    uvec4 source = pelt_quads(record.vertices).at[vertex];
-    pelt_matrix blended = blend(record, vertex);
-    uvec3 position =
-        pelt_position_bits(pelt_transform_point(blended, uintBitsToFloat(source.xyz)));
+    pelt_matrix blended = blend(record, vertex, source);
+    vec3 point = uintBitsToFloat(source.position_normal.xyz);
+    uvec3 position = pelt_position_bits(pelt_transform_point(blended, point));
     uint normal = 0u;
     if ((record.flags & PELT_RECORD_NORMALS) != 0u) {
-        vec3 direction = pelt_skin_normal(blended, pelt_scaled_direction(source.w));
-        normal = pelt_encode_direction(direction) | PELT_HANDEDNESS;
+        vec3 direction = pelt_scaled_direction(source.position_normal.w);
+        normal = pelt_encode_direction(pelt_skin_normal(blended, direction)) | PELT_HANDEDNESS;
     }
     store_vertex(record, vertex, position, normal);
     if ((record.flags & PELT_RECORD_TANGENTS) != 0u) {
-        store_tangent(record, vertex, blended);
+        store_tangent(record, vertex, blended, source.tangent);
     }
     return position;
 }
@@ -134,10 +152,20 @@ void main()
     pelt_skin_record record = pelt_records(constants.records).at[chunk.record];
     uint end = chunk.first_vertex + min(CHUNK_VERTICES, record.vertex_count - chunk.first_vertex);
 
+    /* A vertex is read while the one before it is skinned: compilers do not move loads before the
+     * stores of an earlier turn themselves, for all they know these may touch the same memory. */
+    uint vertex = chunk.first_vertex + gl_LocalInvocationIndex;
+    vertex_source next;
+    if (vertex < end) {
+        next = load_source(record, vertex);
+    }
     pelt_ordered_box box = pelt_empty_box();
-    for (uint vertex = chunk.first_vertex + gl_LocalInvocationIndex; vertex < end;
-         vertex += PELT_GROUP_SIZE) {
-        ivec3 point = pelt_order(ivec3(skin_vertex(record, vertex)));
+    for (; vertex < end; vertex += PELT_GROUP_SIZE) {
+        vertex_source source = next;
+        if (vertex + PELT_GROUP_SIZE < end) {
+            next = load_source(record, vertex + PELT_GROUP_SIZE);
+        }
+        ivec3 point = pelt_order(ivec3(skin_vertex(record, vertex, source)));
         box = pelt_union(box, pelt_ordered_box(point, point));
     }
     if ((record.flags & PELT_RECORD_BOX) == 0u) {

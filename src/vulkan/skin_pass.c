@@ -20,6 +20,7 @@ enum {
     DEFAULT_CHUNK = 1024,
     LARGEST_CHUNK = 65536,
     CHUNK_UNIT = 64,
+    SMALL_GROUP = 32,
     GROUPS_A_DIMENSION = 65535 /* what every device has */
 };
 
@@ -181,10 +182,10 @@ static pelt_result create_all_pipelines(pelt_skin_pass *pass, VkPipelineCache ca
     const uint32_t most_sets[] = { 1, 2, 0 }; /* 0: any number */
     specialisation permutations[PELT_PERMUTATION_COUNT];
     for (uint32_t i = 0; i < PELT_PERMUTATION_COUNT; i++) {
-        permutations[i] = (specialisation){ .group_size = pass->group_size,
+        permutations[i] = (specialisation){ .group_size = i % 2 ? SMALL_GROUP : pass->group_size,
                                             .chunk_vertices = pass->chunk_vertices,
-                                            .most_sets = most_sets[i / 2],
-                                            .any_joints_16 = i % 2 };
+                                            .most_sets = most_sets[i / 4],
+                                            .any_joints_16 = i / 2 % 2 };
     }
     pelt_result result =
         create_pipelines(pass, cache, subgroup_arithmetic ? skin_subgroup_code : skin_code,

@@ -5,13 +5,13 @@
 #include "vulkan/functions.h"
 
 /* Permutations of the skin shader: the most sets that any mesh of the scene has (one, two, any),
- * times two for 16-bit joints in any of them. */
-enum { PELT_PERMUTATION_COUNT = 6 };
+ * times two for 16-bit joints in any of them, times two for small groups. */
+enum { PELT_PERMUTATION_COUNT = 12 };
 
-static inline uint32_t pelt_permutation(uint32_t most_sets, bool any_joints_16)
+static inline uint32_t pelt_permutation(uint32_t most_sets, bool any_joints_16, bool small_groups)
 {
     uint32_t sets = most_sets <= 2 ? most_sets - 1 : 2;
-    return 2 * sets + any_joints_16;
+    return 4 * sets + 2 * any_joints_16 + small_groups;
 }
 
 struct pelt_skin_pass {

@@ -118,7 +118,7 @@ static uint32_t chunks_of(const pelt_skin_pass *pass, const pelt_gpu_mesh *mesh)
 
 /* What the instances add up to. 64 bits hold 2^32 instances of 2^28 vertices. */
 typedef struct totals {
-    uint64_t records, chunks, reductions, partials;
+    uint64_t records, chunks, vertices, reductions, partials;
     uint32_t most_sets;
     bool any_joints_16;
 } totals;
@@ -146,6 +146,7 @@ static pelt_result count_all(const pelt_skin_pass *pass, const pelt_skin_tables_
         uint32_t chunks = chunks_of(pass, mesh);
         sum.records++;
         sum.chunks += chunks;
+        sum.vertices += mesh->vertex_count;
         if (instance->box && chunks > 1) {
             sum.reductions++;
             sum.partials += chunks;
@@ -155,6 +156,13 @@ static pelt_result count_all(const pelt_skin_pass *pass, const pelt_skin_tables_
     }
     *out = sum;
     return PELT_OK;
+}
+
+/* Whether chunks are so short that most invocations of a usual group would idle: up to one vertex
+ * for each on average. */
+static bool wants_small_groups(const pelt_skin_pass *pass, const totals *sum)
+{
+    return sum->vertices <= sum->chunks * pass->group_size;
 }
 
 pelt_result pelt_skin_tables_measure(const pelt_skin_pass *pass, const pelt_skin_tables_info *info,
@@ -187,7 +195,8 @@ pelt_result pelt_skin_tables_measure(const pelt_skin_pass *pass, const pelt_skin
         .instance_count = (uint32_t)sum.records,
         .chunk_count = (uint32_t)sum.chunks,
         .reduce_count = (uint32_t)sum.reductions,
-        .permutation = pelt_permutation(sum.most_sets, sum.any_joints_16),
+        .permutation =
+            pelt_permutation(sum.most_sets, sum.any_joints_16, wants_small_groups(pass, &sum)),
     };
     return PELT_OK;
 }
