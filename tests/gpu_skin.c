@@ -58,8 +58,8 @@ static void skins_everything_in_one_dispatch(void **state)
     destroy_meshes(meshes, MESHES);
 }
 
-/* Scenes that need no more than one permutation, each with one mesh that needs less; of long chunks,
- * and of chunks so short that small groups take them. */
+/* Scenes that need no more than one permutation, each with one mesh that needs less; of long
+ * chunks, and of chunks so short that small groups take them. */
 static void skins_in_every_permutation(void **state)
 {
     (void)state;
