@@ -1,13 +1,9 @@
 /* Plots, written by hand. */
 #include "bench/internal.h"
+#include "plot/page.h"
 
 #include <math.h>
 #include <string.h>
-
-#define INK   "#1f2430"
-#define QUIET "#667085"
-#define RULE  "#e4e7ec"
-#define FONT  "Inter, Helvetica, Arial, sans-serif"
 
 /* Colours by family, muted for what is without boxes. */
 static const char *colour_of(uint32_t variant)
@@ -35,93 +31,14 @@ static const char *colour_of(uint32_t variant)
     return "#8a94a6";
 }
 
-typedef struct svg_page {
-    const pelt_host *host;
-    pelt_output output;
-    pelt_result result;
-} svg_page;
-
-static void put(svg_page *page, const char *format, ...) PELT_PRINTF(2, 3);
-
-static void put(svg_page *page, const char *format, ...)
+/* The path of a plot of that name: DIR/NAME.svg. */
+static pelt_result make_path(const pelt_host *host, const char *folder, const char *name,
+                             char *path, size_t size)
 {
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    if (page->result == PELT_OK && length > 0) {
-        size_t size = (size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1;
-        page->result = pelt_output_write(&page->output, text, size);
-    }
-}
-
-/* Text of names and devices, as XML wants it. */
-static void put_escaped(svg_page *page, const char *text)
-{
-    for (const char *c = text; *c; c++) {
-        switch (*c) {
-        case '&':
-            put(page, "&amp;");
-            break;
-        case '<':
-            put(page, "&lt;");
-            break;
-        case '>':
-            put(page, "&gt;");
-            break;
-        default:
-            put(page, "%c", (unsigned char)*c < 0x20 ? ' ' : *c);
-        }
-    }
-}
-
-static void put_text(svg_page *page, double x, double y, const char *anchor, const char *style,
-                     const char *text)
-{
-    put(page, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" %s>", x, y, anchor, style);
-    put_escaped(page, text);
-    put(page, "</text>\n");
-}
-
-static void put_line(svg_page *page, double x0, double y0, double x1, double y1, const char *style)
-{
-    put(page, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x0, y0, x1, y1,
-        style);
-}
-
-static void begin_page(svg_page *page, int width, int height, const char *title,
-                       const char *subtitle)
-{
-    put(page,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
-        "%d\" font-family=\"" FONT "\" font-size=\"13\" fill=\"" INK "\">\n<rect width=\"%d\" "
-        "height=\"%d\" rx=\"8\" fill=\"#ffffff\"/>\n",
-        width, height, width, height, width, height);
-    put_text(page, 24, 34, "start", "font-size=\"17\" font-weight=\"600\"", title);
-    put_text(page, 24, 55, "start", "fill=\"" QUIET "\"", subtitle);
-}
-
-/* Where a plot of that name goes: DIR/NAME.svg. The path must stay as long as the page. */
-static pelt_result open_page(svg_page *page, const pelt_host *host, const char *folder,
-                             const char *name, char *path, size_t size)
-{
-    *page = (svg_page){ .host = host };
     int length = snprintf(path, size, "%s/%s.svg", folder, name);
-    if (length < 0 || (size_t)length >= size) {
-        return pelt_fail(host, PELT_ERROR_IO, folder, NULL, "the path is too long");
-    }
-    return pelt_output_open(host, path, &page->output);
-}
-
-static pelt_result close_page(svg_page *page)
-{
-    put(page, "</svg>\n");
-    if (page->result != PELT_OK) {
-        pelt_output_discard(&page->output);
-        return page->result;
-    }
-    return pelt_output_commit(&page->output);
+    return length < 0 || (size_t)length >= size
+               ? pelt_fail(host, PELT_ERROR_IO, folder, NULL, "the path is too long")
+               : PELT_OK;
 }
 
 /* 1, 2 or 5 times a power of ten, at least value / steps. */
@@ -150,34 +67,35 @@ static const char *format_time(double seconds, char buffer[32])
 
 enum { BAR_LEFT = 150, BAR_WIDTH = 560, BAR_RIGHT = 200, BAR_TOP = 92, BAR_STEP = 30, BAR = 19 };
 
-static void put_bar_axis(svg_page *page, double longest, double bottom)
+static void put_bar_axis(pelt_page *page, double longest, double bottom)
 {
     double step = tick_step(longest, 5);
     for (int i = 0; i * step <= longest * 1.0001; i++) {
         double x = BAR_LEFT + BAR_WIDTH * (i * step / longest);
         char text[32];
-        put_line(page, x, BAR_TOP - 6, x, bottom, "stroke=\"" RULE "\"");
-        put_text(page, x, BAR_TOP - 12, "middle", "fill=\"" QUIET "\" font-size=\"11\"",
-                 i == 0 ? "0" : format_time(i * step, text));
+        pelt_page_line(page, x, BAR_TOP - 6, x, bottom, "stroke=\"" PAGE_RULE "\"");
+        pelt_page_text(page, x, BAR_TOP - 12, "middle", PAGE_TICK,
+                       i == 0 ? "0" : format_time(i * step, text));
     }
 }
 
-static void put_bar(svg_page *page, const pelt_bench_result *result, uint32_t variant,
+static void put_bar(pelt_page *page, const pelt_bench_result *result, uint32_t variant,
                     double longest, double y)
 {
     const pelt_bench_row *row = &result->rows[variant];
     double scale = BAR_WIDTH / longest;
     double width = scale * row->times.median;
     double middle = y + BAR / 2.0;
-    put_text(page, BAR_LEFT - 10, y + 14, "end",
-             variant == BENCH_VARIANT_PELT ? "font-weight=\"600\"" : "",
-             pelt_bench_variant(variant)->name);
-    put(page, "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"2\" fill=\"%s\"/>\n",
-        BAR_LEFT, y, width, BAR, colour_of(variant));
+    pelt_page_text(page, BAR_LEFT - 10, y + 14, "end",
+                   variant == BENCH_VARIANT_PELT ? "font-weight=\"600\"" : "",
+                   pelt_bench_variant(variant)->name);
+    pelt_page_put(page,
+                  "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"2\" fill=\"%s\"/>\n",
+                  BAR_LEFT, y, width, BAR, colour_of(variant));
     /* From the fastest round to the slowest. */
-    put_line(page, BAR_LEFT + scale * row->times.least, middle,
-             BAR_LEFT + scale * fmin(row->times.most, longest), middle,
-             "stroke=\"" INK "\" stroke-opacity=\"0.55\" stroke-width=\"1.5\"");
+    pelt_page_line(page, BAR_LEFT + scale * row->times.least, middle,
+                   BAR_LEFT + scale * fmin(row->times.most, longest), middle,
+                   "stroke=\"" PAGE_INK "\" stroke-opacity=\"0.55\" stroke-width=\"1.5\"");
     char time[32], text[96];
     double of_stream = pelt_bench_compare(result, variant).of_stream;
     (void)format_time(row->times.median, time);
@@ -187,7 +105,7 @@ static void put_bar(svg_page *page, const pelt_bench_result *result, uint32_t va
         (void)snprintf(text, sizeof(text), "%s", time);
     }
     double end = fmax(width, scale * fmin(row->times.most, longest));
-    put_text(page, BAR_LEFT + end + 8, y + 14, "start", "font-size=\"12\"", text);
+    pelt_page_text(page, BAR_LEFT + end + 8, y + 14, "start", "font-size=\"12\"", text);
 }
 
 pelt_result pelt_bench_plot_scene(const pelt_host *host, const char *folder, const char *subtitle,
@@ -205,15 +123,18 @@ pelt_result pelt_bench_plot_scene(const pelt_host *host, const char *folder, con
         return PELT_OK;
     }
     char path[4096], what[160], title[200];
-    svg_page page;
-    pelt_result opened = open_page(&page, host, folder, result->scene.name, path, sizeof(path));
-    if (opened != PELT_OK) {
-        return opened;
-    }
     pelt_bench_describe(&result->scene, what, sizeof(what));
     (void)snprintf(title, sizeof(title), "%s: %s", result->scene.name, what);
     int bottom = BAR_TOP + bars * BAR_STEP;
-    begin_page(&page, BAR_LEFT + BAR_WIDTH + BAR_RIGHT, bottom + 24, title, subtitle);
+    pelt_page page;
+    pelt_result opened = make_path(host, folder, result->scene.name, path, sizeof(path));
+    if (opened == PELT_OK) {
+        opened = pelt_page_open(&page, host, path, BAR_LEFT + BAR_WIDTH + BAR_RIGHT, bottom + 24,
+                                title, subtitle);
+    }
+    if (opened != PELT_OK) {
+        return opened;
+    }
     put_bar_axis(&page, longest, bottom);
     double y = BAR_TOP + (BAR_STEP - BAR) / 2.0;
     for (uint32_t v = 0; v < PELT_BENCH_VARIANT_COUNT; v++) {
@@ -225,10 +146,10 @@ pelt_result pelt_bench_plot_scene(const pelt_host *host, const char *folder, con
     const pelt_bench_row *floor_row = &result->rows[BENCH_VARIANT_STREAM];
     if (floor_row->measured) {
         double x = BAR_LEFT + BAR_WIDTH * floor_row->times.median / longest;
-        put_line(&page, x, BAR_TOP - 2, x, bottom,
-                 "stroke=\"" INK "\" stroke-dasharray=\"3 3\" stroke-opacity=\"0.6\"");
+        pelt_page_line(&page, x, BAR_TOP - 2, x, bottom,
+                       "stroke=\"" PAGE_INK "\" stroke-dasharray=\"3 3\" stroke-opacity=\"0.6\"");
     }
-    return close_page(&page);
+    return pelt_page_close(&page);
 }
 
 /* -- lines --------------------------------------------------------------------------------- */
@@ -299,7 +220,7 @@ static void format_power(double value, char buffer[32])
 }
 
 /* Lines at 1, 2 and 5 (y) or 1 and 3 (x) of each decade; labels too where there are few decades. */
-static void put_grid(svg_page *page, const plot_axes *axes)
+static void put_grid(pelt_page *page, const plot_axes *axes)
 {
     static const double y_steps[] = { 1.0, 2.0, 5.0 }, x_steps[] = { 1.0, 3.0 };
     char text[32];
@@ -310,10 +231,10 @@ static void put_grid(svg_page *page, const plot_axes *axes)
                 continue;
             }
             double y = plot_y(axes, value);
-            put_line(page, PLOT_LEFT, y, PLOT_LEFT + PLOT_WIDTH, y, "stroke=\"" RULE "\"");
+            pelt_page_line(page, PLOT_LEFT, y, PLOT_LEFT + PLOT_WIDTH, y,
+                           "stroke=\"" PAGE_RULE "\"");
             format_power(value, text);
-            put_text(page, PLOT_LEFT - 8, y + 4, "end", "fill=\"" QUIET "\" font-size=\"11\"",
-                     text);
+            pelt_page_text(page, PLOT_LEFT - 8, y + 4, "end", PAGE_TICK, text);
         }
     }
     for (int decade = (int)floor(axes->x0); decade <= (int)floor(axes->x1); decade++) {
@@ -323,45 +244,48 @@ static void put_grid(svg_page *page, const plot_axes *axes)
                 continue;
             }
             double x = plot_x(axes, value);
-            put_line(page, x, PLOT_TOP, x, PLOT_TOP + PLOT_HEIGHT, "stroke=\"" RULE "\"");
+            pelt_page_line(page, x, PLOT_TOP, x, PLOT_TOP + PLOT_HEIGHT,
+                           "stroke=\"" PAGE_RULE "\"");
             format_power(value, text);
-            put_text(page, x, PLOT_TOP + PLOT_HEIGHT + 18, "middle",
-                     "fill=\"" QUIET "\" font-size=\"11\"", text);
+            pelt_page_text(page, x, PLOT_TOP + PLOT_HEIGHT + 18, "middle", PAGE_TICK, text);
         }
     }
-    put_text(page, PLOT_LEFT + PLOT_WIDTH / 2.0, PLOT_TOP + PLOT_HEIGHT + 42, "middle", "",
-             "vertices a mesh");
-    put(page,
+    pelt_page_text(page, PLOT_LEFT + PLOT_WIDTH / 2.0, PLOT_TOP + PLOT_HEIGHT + 42, "middle", "",
+                   "vertices a mesh");
+    pelt_page_put(
+        page,
         "<text transform=\"translate(24 %.1f) rotate(-90)\" text-anchor=\"middle\">vertices a "
         "second</text>\n",
         PLOT_TOP + PLOT_HEIGHT / 2.0);
 }
 
-static void put_curve(svg_page *page, const plot_axes *axes, const pelt_bench_result *results,
+static void put_curve(pelt_page *page, const plot_axes *axes, const pelt_bench_result *results,
                       uint32_t count, uint32_t variant)
 {
     bool box = pelt_bench_variants[variant].info.bounds != PELT_BENCH_NO_BOX;
-    put(page, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"%s points=\"",
-        colour_of(variant), variant == BENCH_VARIANT_PELT ? "3" : "1.8",
-        box ? "" : " stroke-dasharray=\"5 4\"");
+    pelt_page_put(page, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"%s points=\"",
+                  colour_of(variant), variant == BENCH_VARIANT_PELT ? "3" : "1.8",
+                  box ? "" : " stroke-dasharray=\"5 4\"");
     for (uint32_t i = 0; i < count; i++) {
         double rate = rate_of(&results[i], variant);
         if (rate > 0.0) {
-            put(page, "%.1f,%.1f ", plot_x(axes, results[i].scene.vertices), plot_y(axes, rate));
+            pelt_page_put(page, "%.1f,%.1f ", plot_x(axes, results[i].scene.vertices),
+                          plot_y(axes, rate));
         }
     }
-    put(page, "\"/>\n");
+    pelt_page_put(page, "\"/>\n");
     for (uint32_t i = 0; i < count; i++) {
         double rate = rate_of(&results[i], variant);
         if (rate > 0.0 && box) {
-            put(page, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\" fill=\"%s\"/>\n",
-                plot_x(axes, results[i].scene.vertices), plot_y(axes, rate), colour_of(variant));
+            pelt_page_put(page, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\" fill=\"%s\"/>\n",
+                          plot_x(axes, results[i].scene.vertices), plot_y(axes, rate),
+                          colour_of(variant));
         }
     }
 }
 
 /* Names beside the curves' ends, pushed apart where they would overlap. */
-static void put_labels(svg_page *page, const plot_axes *axes, const pelt_bench_result *last)
+static void put_labels(pelt_page *page, const plot_axes *axes, const pelt_bench_result *last)
 {
     uint32_t order[PELT_BENCH_VARIANT_COUNT];
     uint32_t count = 0;
@@ -391,10 +315,11 @@ static void put_labels(svg_page *page, const plot_axes *axes, const pelt_bench_r
         char style[96];
         (void)snprintf(style, sizeof(style), "stroke=\"%s\" stroke-opacity=\"0.6\"",
                        colour_of(order[i]));
-        put_line(page, x + 4, from, x + 22, ends[i], style);
+        pelt_page_line(page, x + 4, from, x + 22, ends[i], style);
         (void)snprintf(style, sizeof(style), "fill=\"%s\" font-size=\"12\"%s", colour_of(order[i]),
                        order[i] == BENCH_VARIANT_PELT ? " font-weight=\"600\"" : "");
-        put_text(page, x + 26, ends[i] + 4, "start", style, pelt_bench_variant(order[i])->name);
+        pelt_page_text(page, x + 26, ends[i] + 4, "start", style,
+                       pelt_bench_variant(order[i])->name);
     }
 }
 
@@ -404,19 +329,20 @@ pelt_result pelt_bench_plot_sweep(const pelt_host *host, const char *folder, con
     if (count == 0) {
         return PELT_OK;
     }
-    char path[4096];
-    svg_page page;
-    pelt_result opened = open_page(&page, host, folder, results[0].scene.name, path, sizeof(path));
-    if (opened != PELT_OK) {
-        return opened;
-    }
     plot_axes axes = find_axes(results, count);
-    char total[32], title[160];
+    char path[4096], total[32], title[160];
     format_power((double)results[0].vertices, total);
     (void)snprintf(title, sizeof(title), "%s vertices in meshes of every size, %s", total,
                    results[0].scene.shared ? "one shared source" : "own sources");
-    begin_page(&page, PLOT_LEFT + PLOT_WIDTH + PLOT_RIGHT, PLOT_TOP + PLOT_HEIGHT + PLOT_BOTTOM,
-               title, subtitle);
+    pelt_page page;
+    pelt_result opened = make_path(host, folder, results[0].scene.name, path, sizeof(path));
+    if (opened == PELT_OK) {
+        opened = pelt_page_open(&page, host, path, PLOT_LEFT + PLOT_WIDTH + PLOT_RIGHT,
+                                PLOT_TOP + PLOT_HEIGHT + PLOT_BOTTOM, title, subtitle);
+    }
+    if (opened != PELT_OK) {
+        return opened;
+    }
     put_grid(&page, &axes);
     for (uint32_t v = PELT_BENCH_VARIANT_COUNT; v-- > 0;) {
         if (rate_of(&results[0], v) > 0.0) {
@@ -424,5 +350,5 @@ pelt_result pelt_bench_plot_sweep(const pelt_host *host, const char *folder, con
         }
     }
     put_labels(&page, &axes, &results[count - 1]);
-    return close_page(&page);
+    return pelt_page_close(&page);
 }
