@@ -20,7 +20,8 @@ import unittest
 import zlib
 
 PELT = ""
-COMMANDS = ("info", "skin", "render", "verify", "sample", "bench")
+COMMANDS = ("info", "skin", "render", "verify", "sample", "bench", "study")
+STUDIES = ("squash",)
 DEVICES = ("reference", "cpu", "gpu")
 
 
@@ -274,6 +275,16 @@ class Usage(Case):
             # Also behind other arguments, complete or not.
             self.assertEqual(self.ok(command, "--json", "--help").out, run.out)
 
+    def test_help_of_studies(self):
+        overview = self.ok("study", "--help").out
+        for study in STUDIES:
+            self.assertRegex(overview, r"(?m)^  %s +\S" % study)
+            run = self.ok("study", study, "--help")
+            self.assertTrue(run.out.startswith("Usage: pelt study %s" % study), study)
+            self.assertIn("Example:\n  pelt study %s" % study, run.out)
+            self.assertLessEqual(max(map(len, run.out.splitlines())), 100, study)
+            self.assertEqual(self.ok("study", study, "--json", "-h").out, run.out)
+
     def test_help_names_the_options(self):
         wanted = {"info": "json", "skin": "output clip time loop device json",
                   "render": "output clip time loop count size boxes device json",
@@ -326,6 +337,7 @@ class Usage(Case):
         sample, out = self.folder.sample, self.path("unwanted")
         for text, args in (
                 ("'skin'", ("skni",)), ("'verify'", ("verfy", sample)), ("'info'", ("inf", sample)),
+                ("'squash'", ("study", "squahs")), ("see 'pelt study --help'", ("study", "x")),
                 ("see 'pelt --help'", ("frobnicate",)), ("see 'pelt --help'", ("",)),
                 ("'info'", ("help", "infos")),
                 ("'--clip'", ("skin", sample, "-o", out, "--clp", "walk")),
@@ -344,7 +356,8 @@ class Usage(Case):
                 ("needs a FILE", ("info",)), ("needs a FILE", ("skin", "-o", out)),
                 ("needs -o OUT.glb", ("skin", sample)), ("needs -o OUT.png", ("render", sample)),
                 ("needs -o OUT.glb", ("sample",)), ("'b.glb' is too many", ("info", sample, "b.glb")),
-                ("takes no file", ("sample", "-o", out, "x")), ("needs a FILE", ("info", "")),
+                ("takes no file", ("sample", "-o", out, "x")), ("needs a NAME", ("study",)),
+                ("pelt study squash takes no file", ("study", "squash", "x")), ("needs a FILE", ("info", "")),
                 ("--output needs a value", ("skin", sample, "-o")),
                 ("must not be empty", ("skin", sample, "--output=")),
                 ("--json takes no value", ("info", sample, "--json=yes")),

@@ -1,0 +1,49 @@
+/* pelt study squash: which way of turning normals is how far from the normals of the surface that
+ * skinning makes. A smooth limb of two joints is posed in the ways that tell the methods apart. */
+#ifndef PELT_STUDY_SQUASH_H
+#define PELT_STUDY_SQUASH_H
+
+#include <pelt/base.h>
+
+typedef enum pelt_squash_method {
+    PELT_SQUASH_COFACTOR,  /* of the blended matrix: pelt's */
+    PELT_SQUASH_INVERSE,   /* transposed, of the blended matrix */
+    PELT_SQUASH_INVERSES,  /* transposed, of each joint's, blended */
+    PELT_SQUASH_COFACTORS, /* each joint's turns the normal; unit normals are blended: Filament's */
+    PELT_SQUASH_PLAIN,     /* the blended matrix itself */
+    PELT_SQUASH_METHOD_COUNT
+} pelt_squash_method;
+
+typedef struct pelt_squash_name {
+    const char *name;    /* a word or two */
+    const char *summary; /* a sentence's worth */
+} pelt_squash_name;
+
+extern const pelt_squash_name pelt_squash_methods[PELT_SQUASH_METHOD_COUNT];
+
+enum { PELT_SQUASH_CASE_COUNT = 9 };
+extern const pelt_squash_name pelt_squash_cases[PELT_SQUASH_CASE_COUNT];
+
+/* Of one method in one case. Angles are those between lines, in radians, up to half pi: which side
+ * a normal points to is counted apart. All are over the limb's surface before it was posed. */
+typedef struct pelt_squash_error {
+    double mean, worst;
+    double flipped; /* the part whose normals point against the order of the triangles' vertices */
+} pelt_squash_error;
+
+/* The limb in one case. Three doubles a vertex. */
+typedef struct pelt_squash_limb {
+    const pelt_host *host;
+    uint32_t rings, around; /* rings of so many vertices each, end to end */
+    uint32_t vertex_count;
+    double *positions, *truth;
+    double *normals[PELT_SQUASH_METHOD_COUNT];
+    pelt_squash_error errors[PELT_SQUASH_METHOD_COUNT];
+} pelt_squash_limb;
+
+/* rings at least 3, odd ones have one where the weights are halves; around at least 3. */
+pelt_result pelt_squash_create(const pelt_host *host, uint32_t which, uint32_t rings,
+                               uint32_t around, pelt_squash_limb **out);
+void pelt_squash_destroy(pelt_squash_limb *limb);
+
+#endif

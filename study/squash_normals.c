@@ -1,0 +1,136 @@
+/* True normals and those of the methods. Matrices here are three rows of three. */
+#include "study/squash_pose.h"
+
+#include <string.h>
+
+const pelt_squash_name pelt_squash_methods[PELT_SQUASH_METHOD_COUNT] = {
+    { "cofactor", "cofactor matrix of the blended matrix (pelt)" },
+    { "inverse", "inverse transpose of the blended matrix, for each vertex" },
+    { "inverses", "blend of the joints' inverse transposes" },
+    { "cofactors", "blend of unit normals, each by a joint's cofactor matrix (Filament)" },
+    { "plain", "the blended matrix itself" },
+};
+
+static void blended(const squash_pose *pose, double w, double out[9])
+{
+    for (int i = 0; i < 9; i++) {
+        int at = 4 * (i / 3) + i % 3;
+        out[i] = (1.0 - w) * pose->joints[0][at] + w * pose->joints[1][at];
+    }
+}
+
+static void linear_part(const double m[12], double out[9])
+{
+    for (int i = 0; i < 9; i++) {
+        out[i] = m[4 * (i / 3) + i % 3];
+    }
+}
+
+static void cofactor(const double a[9], double out[9])
+{
+    double rows[9];
+    for (int i = 0; i < 3; i++) {
+        cross3(a + 3 * ((i + 1) % 3), a + 3 * ((i + 2) % 3), rows + 3 * i);
+    }
+    memcpy(out, rows, sizeof(rows));
+}
+
+/* Zero where there is none. */
+static void inverse_transpose(const double a[9], double out[9])
+{
+    double cofactors[9];
+    cofactor(a, cofactors);
+    double determinant = dot3(a, cofactors);
+    for (int i = 0; i < 9; i++) {
+        out[i] = fabs(determinant) > 1e-12 ? cofactors[i] / determinant : 0.0;
+    }
+}
+
+static void times(const double a[9], const double v[3], double out[3])
+{
+    double product[3] = { dot3(a, v), dot3(a + 3, v), dot3(a + 6, v) };
+    memcpy(out, product, sizeof(product));
+}
+
+void squash_jacobian(const squash_pose *pose, const double p[3], double out[9])
+{
+    blended(pose, squash_weight(p[0]), out);
+    double slope = squash_weight_slope(p[0]);
+    for (int row = 0; row < 3; row++) {
+        const double *first = pose->joints[0] + 4 * row, *second = pose->joints[1] + 4 * row;
+        out[3 * row] += slope * (dot3(second, p) + second[3] - dot3(first, p) - first[3]);
+    }
+}
+
+void squash_jacobian_by_differences(const squash_pose *pose, const double p[3], double out[9])
+{
+    /* Truncation grows with the square of the step, rounding with its inverse: both near 1e-10. */
+    const double step = 0x1p-17;
+    for (int column = 0; column < 3; column++) {
+        double ahead[3] = { p[0], p[1], p[2] }, behind[3] = { p[0], p[1], p[2] };
+        ahead[column] += step;
+        behind[column] -= step;
+        squash_deform(pose, ahead, ahead);
+        squash_deform(pose, behind, behind);
+        for (int row = 0; row < 3; row++) {
+            out[3 * row + column] = (ahead[row] - behind[row]) / (2.0 * step);
+        }
+    }
+}
+
+bool squash_true_normal(const squash_pose *pose, const double p[3], const double n[3],
+                        double out[3])
+{
+    double jacobian[9];
+    squash_jacobian_by_differences(pose, p, jacobian);
+    cofactor(jacobian, jacobian);
+    times(jacobian, n, out);
+    /* Below this the differences' errors would make the direction. */
+    return dot3(out, out) > 1e-12 && normalize3(out);
+}
+
+void squash_method_normal(const squash_pose *pose, pelt_squash_method method, const double p[3],
+                          const double n[3], double out[3])
+{
+    double w = squash_weight(p[0]), matrix[9], sum[3] = { 0.0 };
+    const double weights[2] = { 1.0 - w, w };
+    switch (method) {
+    case PELT_SQUASH_INVERSES:
+    case PELT_SQUASH_COFACTORS:
+        for (int joint = 0; joint < 2; joint++) {
+            double turned[3];
+            linear_part(pose->joints[joint], matrix);
+            if (method == PELT_SQUASH_INVERSES) {
+                inverse_transpose(matrix, matrix);
+                times(matrix, n, turned);
+            } else {
+                cofactor(matrix, matrix);
+                times(matrix, n, turned);
+                (void)normalize3(turned);
+            }
+            for (int i = 0; i < 3; i++) {
+                sum[i] += weights[joint] * turned[i];
+            }
+        }
+        memcpy(out, sum, sizeof(sum));
+        break;
+    case PELT_SQUASH_COFACTOR:
+        blended(pose, w, matrix);
+        cofactor(matrix, matrix);
+        times(matrix, n, out);
+        break;
+    case PELT_SQUASH_INVERSE:
+        blended(pose, w, matrix);
+        inverse_transpose(matrix, matrix);
+        times(matrix, n, out);
+        break;
+    default:
+        blended(pose, w, matrix);
+        times(matrix, n, out);
+        break;
+    }
+    if (!normalize3(out)) {
+        out[0] = out[1] = 0.0;
+        out[2] = 1.0;
+    }
+}

@@ -1,0 +1,163 @@
+#include "study/squash_pose.h"
+
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+/* -- at rest ------------------------------------------------------------------------------- */
+
+/* The profile: a capsule whose shaft swells a little, like a limb. Its parameter is the length
+ * along the profile, 0 at one tip. */
+static void profile(double t, double *x, double *radius, double *dx, double *dradius)
+{
+    const double shaft = 2.0 * (LIMB_HALF - LIMB_RADIUS), cap = LIMB_RADIUS * PI / 2.0;
+    double s = t * (shaft + 2.0 * cap) - cap - shaft / 2.0; /* 0 in the middle */
+    double beyond = fabs(s) - shaft / 2.0;
+    if (beyond > 0.0) {
+        double angle = beyond / LIMB_RADIUS;
+        double sign = s < 0.0 ? -1.0 : 1.0;
+        *x = sign * (shaft / 2.0 + LIMB_RADIUS * sin(angle));
+        *radius = LIMB_RADIUS * cos(angle);
+        *dx = cos(angle);
+        *dradius = -sign * sin(angle);
+    } else {
+        *x = s;
+        *radius = LIMB_RADIUS;
+        *dx = 1.0;
+        *dradius = 0.0;
+    }
+}
+
+squash_point squash_point_at(double along, double around)
+{
+    double x, radius, dx, dradius;
+    profile(along, &x, &radius, &dx, &dradius);
+    double c = cos(2.0 * PI * around), s = sin(2.0 * PI * around);
+    return (squash_point){ .position = { x, radius * c, radius * s },
+                           .normal = { -dradius, dx * c, dx * s },
+                           .area = radius };
+}
+
+/* -- the pose ------------------------------------------------------------------------------ */
+
+static const double identity[12] = { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 };
+
+static void multiply(const double a[12], const double b[12], double out[12])
+{
+    double product[12];
+    for (int row = 0; row < 3; row++) {
+        for (int column = 0; column < 4; column++) {
+            double sum = column == 3 ? a[4 * row + 3] : 0.0;
+            for (int k = 0; k < 3; k++) {
+                sum += a[4 * row + k] * b[4 * k + column];
+            }
+            product[4 * row + column] = sum;
+        }
+    }
+    memcpy(out, product, sizeof(product));
+}
+
+/* m := m x S */
+static void scale(double m[12], double x, double y, double z)
+{
+    const double s[12] = { x, 0, 0, 0, 0, y, 0, 0, 0, 0, z, 0 };
+    multiply(m, s, m);
+}
+
+/* m := m x R, about the axis 0, 1 or 2. */
+static void rotate(double m[12], int axis, double degrees)
+{
+    double r[12];
+    memcpy(r, identity, sizeof(r));
+    int i = (axis + 1) % 3, k = (axis + 2) % 3;
+    double c = cos(degrees * PI / 180.0), s = sin(degrees * PI / 180.0);
+    r[4 * i + i] = r[4 * k + k] = c;
+    r[4 * i + k] = -s;
+    r[4 * k + i] = s;
+    multiply(m, r, m);
+}
+
+const pelt_squash_name pelt_squash_cases[PELT_SQUASH_CASE_COUNT] = {
+    { "whole", "both joints scaled by 0.5, 2 and 0.25, askew: no weight matters" },
+    { "bend", "one joint turned by 90 degrees" },
+    { "twist", "one joint turned by 120 degrees about the limb" },
+    { "squash", "one joint scaled by 0.25 along the limb and by 2 across" },
+    { "stretch", "one joint scaled by 4 along the limb and by 0.5 across" },
+    { "flatten", "one joint scaled by 0.25 and 2 across the limb" },
+    { "squash-bend", "one joint turned by 70 degrees and squashed" },
+    { "flatten-twist", "one joint turned by 90 degrees about the limb and flattened" },
+    { "mirror", "one joint mirrored across the limb" },
+};
+
+squash_pose squash_pose_of(uint32_t which)
+{
+    squash_pose pose;
+    memcpy(pose.joints[0], identity, sizeof(identity));
+    memcpy(pose.joints[1], identity, sizeof(identity));
+    double *first = pose.joints[0], *second = pose.joints[1];
+    switch (which) {
+    case 0:
+        rotate(first, 2, 25.0);
+        scale(first, 0.5, 2.0, 0.25);
+        rotate(first, 2, -25.0);
+        memcpy(second, first, sizeof(pose.joints[0]));
+        break;
+    case 1:
+        rotate(second, 2, 90.0);
+        break;
+    case 2:
+        rotate(second, 0, 120.0);
+        break;
+    case 3:
+        scale(second, 0.25, 2.0, 2.0);
+        break;
+    case 4:
+        scale(second, 4.0, 0.5, 0.5);
+        break;
+    case 5:
+        scale(second, 1.0, 0.25, 2.0);
+        break;
+    case 6:
+        rotate(second, 2, 70.0);
+        scale(second, 0.25, 2.0, 2.0);
+        break;
+    case 7:
+        rotate(second, 0, 90.0);
+        scale(second, 1.0, 0.25, 2.0);
+        break;
+    default:
+        scale(second, 1.0, 1.0, -1.0);
+        break;
+    }
+    return pose;
+}
+
+/* 0 to 1 with two continuous derivatives. */
+double squash_weight(double x)
+{
+    double t = fmin(fmax((x + LIMB_BLEND) / (2.0 * LIMB_BLEND), 0.0), 1.0);
+    return t * t * t * (t * (6.0 * t - 15.0) + 10.0);
+}
+
+double squash_weight_slope(double x)
+{
+    double t = fmin(fmax((x + LIMB_BLEND) / (2.0 * LIMB_BLEND), 0.0), 1.0);
+    return 30.0 * t * t * (t - 1.0) * (t - 1.0) / (2.0 * LIMB_BLEND);
+}
+
+static void transform(const double m[12], const double p[3], double out[3])
+{
+    for (int i = 0; i < 3; i++) {
+        out[i] = dot3(m + 4 * i, p) + m[4 * i + 3];
+    }
+}
+
+void squash_deform(const squash_pose *pose, const double p[3], double out[3])
+{
+    double w = squash_weight(p[0]), first[3], second[3];
+    transform(pose->joints[0], p, first);
+    transform(pose->joints[1], p, second);
+    for (int i = 0; i < 3; i++) {
+        out[i] = (1.0 - w) * first[i] + w * second[i];
+    }
+}
