@@ -60,9 +60,10 @@ typedef struct pelt_bench_variant_info {
     const char *name;
     const char *summary;
     pelt_bench_bounds bounds;
+    bool of_normals; /* one of the ways of turning normals: only for who asks for them */
 } pelt_bench_variant_info;
 
-enum { PELT_BENCH_VARIANT_COUNT = 11, PELT_BENCH_ROUNDS_MAX = 101 };
+enum { PELT_BENCH_VARIANT_COUNT = 16, PELT_BENCH_ROUNDS_MAX = 101 };
 const pelt_bench_variant_info *pelt_bench_variant(uint32_t index);
 int pelt_bench_find_variant(const char *name); /* -1: none */
 

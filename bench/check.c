@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { INSTANCES_MAX = 16, VERTICES_WANTED = 100000, FORMULAS = 3 };
+enum { INSTANCES_MAX = 16, VERTICES_WANTED = 100000, FORMULAS = BENCH_FAMILY_STREAM };
 
 /* Roundings of two sums of four products of three each, with weights: see the tolerance. */
 static const double roundings = 32.0;
@@ -109,7 +109,8 @@ static void add_matrix(const float *matrix, double weight, bool inverse_transpos
     }
 }
 
-static void transform_direction(const double a[9], const float from[3], float out[3])
+/* Zeros where that says nothing. */
+static void transform_direction(const double a[9], const float from[3], double sign, float out[3])
 {
     double v[3], squared = 0.0, magnitude = 0.0;
     for (int i = 0; i < 3; i++) {
@@ -123,7 +124,95 @@ static void transform_direction(const double a[9], const float from[3], float ou
     double length = sqrt(squared);
     bool comparable = length > confidence_needed * magnitude && isfinite(length);
     for (int i = 0; i < 3; i++) {
-        out[i] = comparable ? (float)(v[i] / length) : 0.0f;
+        out[i] = comparable ? (float)(sign * v[i] / length) : 0.0f;
+    }
+}
+
+/* The sign of the determinant; 0 where the matrix is too near to a singular one to tell. */
+static double orientation(const double a[9], const double cofactors[9])
+{
+    double determinant = 0.0, magnitude = 0.0;
+    for (int k = 0; k < 9; k++) {
+        determinant += k < 3 ? a[k] * cofactors[k] : 0.0;
+        magnitude = fmax(magnitude, fabs(a[k]));
+    }
+    double threshold = confidence_needed * magnitude * magnitude * magnitude;
+    return determinant > threshold ? 1.0 : determinant < -threshold ? -1.0 : 0.0;
+}
+
+/* Of the unit normals that each joint's cofactors make. */
+static void blend_unit_normals(const float *matrices, const uint32_t joints[4],
+                               const float weights[4], const float from[3], float out[3])
+{
+    double sum[3] = { 0.0 }, squared = 0.0;
+    bool comparable = true;
+    for (int i = 0; i < 4; i++) {
+        if (weights[i] > 0.0f) {
+            double cofactors[9];
+            float turned[3];
+            pelt_bench_stored_cofactors(matrices + 12 * (size_t)joints[i], cofactors);
+            transform_direction(cofactors, from, 1.0, turned);
+            comparable =
+                comparable && (turned[0] != 0.0f || turned[1] != 0.0f || turned[2] != 0.0f);
+            for (int k = 0; k < 3; k++) {
+                sum[k] += (double)weights[i] * (double)turned[k];
+            }
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        squared += sum[k] * sum[k];
+    }
+    double length = sqrt(squared);
+    comparable = comparable && length > confidence_needed;
+    for (int k = 0; k < 3; k++) {
+        out[k] = comparable ? (float)(sum[k] / length) : 0.0f;
+    }
+}
+
+/* What a vertex's joints add up to. */
+typedef struct blended_joints {
+    const float *matrices; /* of all joints */
+    uint32_t joints[4];
+    float weights[4];
+    double matrix[9], cofactors[9], inverse_transpose[9];
+} blended_joints;
+
+static blended_joints blend_joints(const pelt_packed_mesh *mesh, const float *matrices, uint32_t v)
+{
+    blended_joints blend = { .matrices = matrices };
+    pelt_unpack_influences(mesh, v, blend.joints, blend.weights);
+    for (int i = 0; i < 4; i++) {
+        if (blend.weights[i] > 0.0f) {
+            const float *matrix = matrices + 12 * (size_t)blend.joints[i];
+            add_matrix(matrix, (double)blend.weights[i], false, blend.matrix);
+            add_matrix(matrix, (double)blend.weights[i], true, blend.inverse_transpose);
+        }
+    }
+    cofactor(blend.matrix, blend.cofactors);
+    return blend;
+}
+
+static void expect_normal(const blended_joints *blend, pelt_bench_family family,
+                          const float from[3], float out[3])
+{
+    switch (family) {
+    case BENCH_FAMILY_JOINT_COFACTORS:
+        blend_unit_normals(blend->matrices, blend->joints, blend->weights, from, out);
+        break;
+    case BENCH_FAMILY_INVERSE:
+        transform_direction(blend->cofactors, from, orientation(blend->matrix, blend->cofactors),
+                            out);
+        break;
+    case BENCH_FAMILY_JOINT_INVERSES:
+    case BENCH_FAMILY_ATOMICS:
+        transform_direction(blend->inverse_transpose, from, 1.0, out);
+        break;
+    case BENCH_FAMILY_PLAIN:
+        transform_direction(blend->matrix, from, 1.0, out);
+        break;
+    default:
+        transform_direction(blend->cofactors, from, 1.0, out);
+        break;
     }
 }
 
@@ -139,23 +228,15 @@ static pelt_result expect_directions(const pelt_bench_check *check, mesh_sample 
     }
     sample->directions[family] = out;
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        uint32_t joints[4];
-        float weights[4], direction[3], w;
-        double blended[9] = { 0 }, cofactors[9];
-        pelt_unpack_influences(mesh, v, joints, weights);
-        for (int i = 0; i < 4; i++) {
-            if (weights[i] > 0.0f) {
-                add_matrix(matrices + 12 * (size_t)joints[i], (double)weights[i],
-                           family == BENCH_FAMILY_ATOMICS, blended);
-            }
-        }
-        cofactor(blended, cofactors);
+        float direction[3], w;
+        const blended_joints blend = blend_joints(mesh, matrices, v);
         pelt_decode_direction(mesh->vertices[v].normal, direction, &w);
-        transform_direction(family == BENCH_FAMILY_ATOMICS ? blended : cofactors, direction,
-                            out + 6 * (size_t)v);
+        expect_normal(&blend, family, direction, out + 6 * (size_t)v);
         pelt_decode_direction(mesh->tangents[v], direction, &w);
-        transform_direction(family == BENCH_FAMILY_SEED ? cofactors : blended, direction,
-                            out + 6 * (size_t)v + 3);
+        transform_direction(family == BENCH_FAMILY_SEED      ? blend.cofactors
+                            : family == BENCH_FAMILY_ATOMICS ? blend.inverse_transpose
+                                                             : blend.matrix,
+                            direction, 1.0, out + 6 * (size_t)v + 3);
     }
     return PELT_OK;
 }
@@ -297,7 +378,7 @@ static pelt_result download(const pelt_bench_check *check, const mesh_sample *sa
     pelt_headless *device = data->bench->device;
     VkDeviceSize first = sample->record.first_output, count = sample->record.vertex_count;
     pelt_result result;
-    if (family == BENCH_FAMILY_PELT || family == BENCH_FAMILY_STREAM) {
+    if (family != BENCH_FAMILY_SEED && family != BENCH_FAMILY_ATOMICS) {
         result = pelt_buffer_download(device, &data->out_vertices, 16 * first, check->vertices,
                                       16 * count);
         out->positions = check->vertices;

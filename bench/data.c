@@ -451,6 +451,9 @@ void pelt_bench_data_destroy(pelt_bench_data *data)
         &data->with_boxes.scratch,
         &data->without_boxes.table,
         &data->without_boxes.scratch,
+        &data->normal_chunks,
+        &data->inverse_palettes,
+        &data->cofactor_palettes,
     };
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++) {
         pelt_buffer_destroy(data->bench->device, buffers[i]);

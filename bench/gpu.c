@@ -27,6 +27,9 @@ static const uint32_t seed_reduce_code[] =
 static const uint32_t stream_code[] =
 #include "stream.comp.inc"
     ;
+static const uint32_t normals_code[] =
+#include "normals.comp.inc"
+    ;
 static const uint32_t widen_code[] =
 #include "widen.comp.inc"
     ;
@@ -36,7 +39,7 @@ enum { GROUPS_A_DIMENSION = 65535, PUSH_CONSTANTS_MAX = 128 };
 typedef struct shader_code {
     const uint32_t *code;
     size_t size;
-    VkBool32 box; /* constant 0, where the shader has it */
+    uint32_t constant; /* 0, where the shader has it: whether there are boxes, or the method */
 } shader_code;
 
 static const shader_code shaders[BENCH_PIPELINE_COUNT] = {
@@ -45,6 +48,11 @@ static const shader_code shaders[BENCH_PIPELINE_COUNT] = {
     [BENCH_RESET_BOXES] = { reset_boxes_code, sizeof(reset_boxes_code), VK_TRUE },
     [BENCH_RESOLVE_BOXES] = { resolve_boxes_code, sizeof(resolve_boxes_code), VK_TRUE },
     [BENCH_STREAM] = { stream_code, sizeof(stream_code), VK_TRUE },
+    [BENCH_COFACTOR] = { normals_code, sizeof(normals_code), BENCH_NORMALS_COFACTOR },
+    [BENCH_INVERSE] = { normals_code, sizeof(normals_code), BENCH_NORMALS_INVERSE },
+    [BENCH_JOINT_INVERSES] = { normals_code, sizeof(normals_code), BENCH_NORMALS_JOINT_INVERSES },
+    [BENCH_JOINT_COFACTORS] = { normals_code, sizeof(normals_code), BENCH_NORMALS_JOINT_COFACTORS },
+    [BENCH_PLAIN] = { normals_code, sizeof(normals_code), BENCH_NORMALS_PLAIN },
     [BENCH_WIDEN] = { widen_code, sizeof(widen_code), VK_TRUE },
     [BENCH_WAVE_ATOMICS] = { wave_atomics_code, sizeof(wave_atomics_code), VK_TRUE },
     [BENCH_SCALAR_PATH] = { scalar_path_code, sizeof(scalar_path_code), VK_TRUE },
@@ -140,12 +148,12 @@ static pelt_result create_pipeline(pelt_bench *bench, const shader_code *shader,
     if (status != VK_SUCCESS) {
         return check_status(bench, status, "vkCreateShaderModule");
     }
-    const VkSpecializationMapEntry entry = { .constantID = 0, .size = sizeof(shader->box) };
+    const VkSpecializationMapEntry entry = { .constantID = 0, .size = sizeof(shader->constant) };
     const VkSpecializationInfo constants = {
         .mapEntryCount = 1,
         .pMapEntries = &entry,
-        .dataSize = sizeof(shader->box),
-        .pData = &shader->box,
+        .dataSize = sizeof(shader->constant),
+        .pData = &shader->constant,
     };
     const VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,

@@ -34,6 +34,11 @@ typedef enum pelt_bench_pipeline {
     BENCH_RESOLVE_BOXES,
     BENCH_STREAM,
     BENCH_WIDEN,
+    BENCH_COFACTOR,
+    BENCH_INVERSE,
+    BENCH_JOINT_INVERSES,
+    BENCH_JOINT_COFACTORS,
+    BENCH_PLAIN,
     BENCH_WAVE_ATOMICS, /* from here on: need subgroup arithmetic, votes and ballots */
     BENCH_SCALAR_PATH,
     BENCH_SCALAR_NO_BOX,
@@ -189,6 +194,9 @@ typedef struct pelt_bench_data {
     pelt_bench_tables with_boxes, without_boxes;
     pelt_bench_shape shapes[BENCH_STREAM_SHAPES];
     uint32_t shape_count, shape; /* shape: the one in use */
+    pelt_buffer normal_chunks;   /* what the ways of turning normals need */
+    uint32_t normal_chunk_count;
+    pelt_buffer inverse_palettes, cofactor_palettes;
 } pelt_bench_data;
 
 pelt_result pelt_bench_data_create(const pelt_bench *bench, const pelt_bench_unit *unit,
@@ -208,14 +216,25 @@ pelt_result pelt_bench_pelt_tables(pelt_bench_data *data);
 pelt_result pelt_bench_joint_table(pelt_bench_data *data);
 pelt_result pelt_bench_stream_tables(pelt_bench_data *data);
 
+/* A table of chunks of so many vertices. */
+pelt_result pelt_bench_chunks(const pelt_bench_data *data, uint32_t vertices, uint32_t *count,
+                              pelt_buffer *out);
+
+/* Makes what only the ways of turning normals read; nothing the second time. */
+pelt_result pelt_bench_normals_create(pelt_bench_data *data);
+
 /* -- variants ------------------------------------------------------------------------------ */
 
-/* Whose formulas and outputs a variant has. */
+/* Whose formulas and outputs a variant has. Outputs are interleaved but for two. */
 typedef enum pelt_bench_family {
-    BENCH_FAMILY_PELT,    /* interleaved; cofactor of the blend, tangents by the blend */
-    BENCH_FAMILY_SEED,    /* apart; both by the cofactor of the blend */
-    BENCH_FAMILY_ATOMICS, /* apart; both by the blend of inverse transposes */
-    BENCH_FAMILY_STREAM   /* interleaved; the input itself */
+    BENCH_FAMILY_PELT, /* normals by the cofactor of the blend, tangents by the blend, as in ... */
+    BENCH_FAMILY_INVERSE,         /* by the inverse transpose of the blend */
+    BENCH_FAMILY_JOINT_INVERSES,  /* by the blend of inverse transposes */
+    BENCH_FAMILY_JOINT_COFACTORS, /* the blend of unit ones, by each joint's stored cofactors */
+    BENCH_FAMILY_PLAIN,           /* ... these four; by the blend */
+    BENCH_FAMILY_SEED,            /* apart; both by the cofactor of the blend */
+    BENCH_FAMILY_ATOMICS,         /* apart; both by the blend of inverse transposes */
+    BENCH_FAMILY_STREAM           /* the input itself */
 } pelt_bench_family;
 
 typedef struct pelt_bench_variant_entry {
@@ -240,7 +259,19 @@ void pelt_bench_record_seed_no_box(const pelt_bench_data *data, VkCommandBuffer 
 void pelt_bench_record_pelt(const pelt_bench_data *data, VkCommandBuffer commands);
 void pelt_bench_record_pelt_no_box(const pelt_bench_data *data, VkCommandBuffer commands);
 void pelt_bench_record_per_joint(const pelt_bench_data *data, VkCommandBuffer commands);
+void pelt_bench_record_cofactor(const pelt_bench_data *data, VkCommandBuffer commands);
+void pelt_bench_record_inverse(const pelt_bench_data *data, VkCommandBuffer commands);
+void pelt_bench_record_joint_inverses(const pelt_bench_data *data, VkCommandBuffer commands);
+void pelt_bench_record_joint_cofactors(const pelt_bench_data *data, VkCommandBuffer commands);
+void pelt_bench_record_plain(const pelt_bench_data *data, VkCommandBuffer commands);
 void pelt_bench_record_stream(const pelt_bench_data *data, VkCommandBuffer commands);
+
+/* The palettes that a family's normals need. */
+const pelt_buffer *pelt_bench_normal_palettes(const pelt_bench_data *data,
+                                              pelt_bench_family family);
+
+/* A joint's cofactor matrix as its palette stores it. */
+void pelt_bench_stored_cofactors(const float *matrix, double out[9]);
 
 /* Bytes that a variant must move: distinct ones of sources, matrices, outputs and boxes. */
 uint64_t pelt_bench_bytes(const pelt_bench_data *data, uint32_t variant);

@@ -80,6 +80,30 @@ struct bench_stream_constants {
     PELT_UINT padding;
 };
 
+/* The frame of the ways of turning normals: as many invocations as pelt's pass has for meshes that
+ * are not short. */
+#define BENCH_NORMALS_GROUP 128
+
+#define BENCH_NORMALS_COFACTOR        0
+#define BENCH_NORMALS_INVERSE         1
+#define BENCH_NORMALS_JOINT_INVERSES  2
+#define BENCH_NORMALS_JOINT_COFACTORS 3
+#define BENCH_NORMALS_PLAIN           4
+
+struct bench_normals_constants {
+    PELT_ADDRESS meshes;
+    PELT_ADDRESS chunks; /* pelt_chunk; record is the mesh */
+    PELT_ADDRESS vertices;
+    PELT_ADDRESS tangents;
+    PELT_ADDRESS weights;
+    PELT_ADDRESS joints;
+    PELT_ADDRESS palettes; /* rows of four floats, as many a joint as the method needs */
+    PELT_ADDRESS out_vertices;
+    PELT_ADDRESS out_tangents;
+    PELT_UINT chunk_count;
+    PELT_UINT chunk_vertices;
+};
+
 struct bench_widen_constants {
     PELT_ADDRESS rows;
     PELT_ADDRESS matrices;
@@ -94,6 +118,7 @@ static_assert(sizeof(struct bench_atomics_constants) == 112, "at most 128, as st
 static_assert(sizeof(struct bench_seed_constants) == 104, "as in std430");
 static_assert(sizeof(struct bench_box_constants) == 32, "as in std430");
 static_assert(sizeof(struct bench_stream_constants) == 80, "as in std430");
+static_assert(sizeof(struct bench_normals_constants) == 80, "as in std430");
 static_assert(sizeof(struct bench_widen_constants) == 32, "as in std430");
 #endif
 

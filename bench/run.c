@@ -44,6 +44,16 @@ static void fit_scene(const pelt_bench *bench, const pelt_bench_settings *settin
     pelt_bench_scale(scene, scale);
 }
 
+static pelt_result make_what_normals_need(scene_run *run)
+{
+    for (uint32_t v = 0; v < PELT_BENCH_VARIANT_COUNT; v++) {
+        if (run->out->rows[v].measured && pelt_bench_variants[v].info.of_normals) {
+            return pelt_bench_normals_create(&run->data);
+        }
+    }
+    return PELT_OK;
+}
+
 static pelt_result check_all(scene_run *run)
 {
     pelt_bench_check *check;
@@ -217,8 +227,8 @@ static pelt_result run_scene(scene_run *run)
         run->out->source_vertices = (uint64_t)run->data.source_instances * unit->vertex_count;
         run->out->matrices = run->data.matrix_count;
         choose_variants(run);
-        pelt_result (*const steps[])(scene_run *) = { check_all, warm_up, choose_shape,
-                                                      measure_rounds };
+        pelt_result (*const steps[])(scene_run *) = { make_what_normals_need, check_all, warm_up,
+                                                      choose_shape, measure_rounds };
         for (size_t i = 0; result == PELT_OK && i < sizeof(steps) / sizeof(steps[0]); i++) {
             result = steps[i](run);
         }

@@ -11,6 +11,9 @@ static const char *colour_of(uint32_t variant)
     if (variant == BENCH_VARIANT_PELT) {
         return "#0b7a4b";
     }
+    if (pelt_bench_variants[variant].info.of_normals) {
+        return "#7a8fd0";
+    }
     bool box = pelt_bench_variants[variant].info.bounds != PELT_BENCH_NO_BOX;
     switch (pelt_bench_variants[variant].family) {
     case BENCH_FAMILY_PELT:
@@ -25,10 +28,9 @@ static const char *colour_of(uint32_t variant)
                          ? "#8c4a86"
                          : "#5d62b3"
                    : "#e5b3af";
-    case BENCH_FAMILY_STREAM:
-        break;
+    default:
+        return "#8a94a6";
     }
-    return "#8a94a6";
 }
 
 /* The path of a plot of that name: DIR/NAME.svg. */

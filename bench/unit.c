@@ -163,7 +163,9 @@ void pelt_bench_unit_destroy(pelt_bench_unit *unit)
     pelt_release(unit->host, unit);
 }
 
-static void rotation_rows(const float q[4], const float translation[3], float out[12])
+/* A turn of what was scaled along its axes. */
+static void joint_rows(const float q[4], const float scale[3], const float translation[3],
+                       float out[12])
 {
     float x = q[0], y = q[1], z = q[2], w = q[3];
     const float rows[12] = {
@@ -171,10 +173,13 @@ static void rotation_rows(const float q[4], const float translation[3], float ou
         2 * (x * y + z * w),     1 - 2 * (x * x + z * z), 2 * (y * z - x * w),     translation[1],
         2 * (x * z - y * w),     2 * (y * z + x * w),     1 - 2 * (x * x + y * y), translation[2],
     };
-    memcpy(out, rows, sizeof(rows));
+    for (int i = 0; i < 12; i++) {
+        out[i] = i % 4 < 3 ? rows[i] * scale[i % 4] : rows[i];
+    }
 }
 
-/* A chain of joints, each turned and moved a little against the one before. */
+/* A chain of joints, each turned and moved a little against the one before, and stretched a little
+ * by itself: normals that were turned by a wrong formula are seen. */
 static void make_palette(uint32_t count, uint32_t instance, const float origin[3], float *out)
 {
     uint64_t state = pelt_bench_hash(~(uint64_t)instance);
@@ -189,14 +194,15 @@ static void make_palette(uint32_t count, uint32_t instance, const float origin[3
             q[i] += j > 0 ? 0.4f * (pelt_bench_random(&state) - 0.5f) : 0.0f;
             squared += q[i] * q[i];
         }
-        float scale = 1.0f / sqrtf(fmaxf(squared, 1e-6f));
+        float inverse = 1.0f / sqrtf(fmaxf(squared, 1e-6f)), scale[3];
         for (int i = 0; i < 4; i++) {
-            q[i] *= scale;
+            q[i] *= inverse;
         }
         for (int i = 0; i < 3; i++) {
             t[i] += 0.05f * (pelt_bench_random(&state) - 0.5f);
+            scale[i] = 0.8f + 0.45f * pelt_bench_random(&state);
         }
-        rotation_rows(q, t, out + 12 * (size_t)j);
+        joint_rows(q, scale, t, out + 12 * (size_t)j);
     }
 }
 

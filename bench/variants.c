@@ -54,6 +54,28 @@ const pelt_bench_variant_entry pelt_bench_variants[PELT_BENCH_VARIANT_COUNT] = {
       .family = BENCH_FAMILY_ATOMICS,
       .needs_subgroups = true,
       .record = pelt_bench_record_scalar_no_box },
+    { .info = { "cofactor",
+                "normals by the cofactor matrix of the blend, as pelt; 48 bytes a joint",
+                PELT_BENCH_NO_BOX, true },
+      .family = BENCH_FAMILY_PELT,
+      .record = pelt_bench_record_cofactor },
+    { .info = { "inverse", "by the inverse transpose of the blend, of every vertex; 48 bytes",
+                PELT_BENCH_NO_BOX, true },
+      .family = BENCH_FAMILY_INVERSE,
+      .record = pelt_bench_record_inverse },
+    { .info = { "joint-inverses", "by the blend of the joints' inverse transposes; 96 bytes",
+                PELT_BENCH_NO_BOX, true },
+      .family = BENCH_FAMILY_JOINT_INVERSES,
+      .record = pelt_bench_record_joint_inverses },
+    { .info = { "joint-cofactors",
+                "blend of unit normals, each by a joint's cofactors in half floats; 64 bytes",
+                PELT_BENCH_NO_BOX, true },
+      .family = BENCH_FAMILY_JOINT_COFACTORS,
+      .record = pelt_bench_record_joint_cofactors },
+    { .info = { "plain", "by the blended matrix itself, which is wrong under scale; 48 bytes",
+                PELT_BENCH_NO_BOX, true },
+      .family = BENCH_FAMILY_PLAIN,
+      .record = pelt_bench_record_plain },
 };
 
 const pelt_bench_variant_info *pelt_bench_variant(uint32_t index)
@@ -78,9 +100,15 @@ uint64_t pelt_bench_bytes(const pelt_bench_data *data, uint32_t variant)
         data->out_tangents.size + sizeof(pelt_packed_vertex) * (uint64_t)data->vertex_count;
     switch (entry->family) {
     case BENCH_FAMILY_PELT:
-    case BENCH_FAMILY_STREAM:
+    case BENCH_FAMILY_INVERSE:
+    case BENCH_FAMILY_JOINT_INVERSES:
+    case BENCH_FAMILY_JOINT_COFACTORS:
+    case BENCH_FAMILY_PLAIN:
         bytes += data->vertices.size + data->tangents.size + data->weights.size +
-                 data->joints.size + (entry->family == BENCH_FAMILY_PELT ? data->rows.size : 0);
+                 data->joints.size + pelt_bench_normal_palettes(data, entry->family)->size;
+        break;
+    case BENCH_FAMILY_STREAM:
+        bytes += data->vertices.size + data->tangents.size + data->weights.size + data->joints.size;
         break;
     case BENCH_FAMILY_SEED:
         bytes += data->positions.size + data->normals.size + data->tangents.size +

@@ -10,7 +10,7 @@ static uint32_t chunks_of(const pelt_packed_mesh *mesh, uint32_t chunk_vertices)
 
 typedef struct chunk_writer {
     const pelt_bench_data *data;
-    const pelt_bench_shape *shape;
+    uint32_t vertices; /* a chunk */
 } chunk_writer;
 
 /* Chunks of whole units. */
@@ -21,13 +21,27 @@ static void write_chunks(const void *user, uint32_t first, uint32_t count, void 
     struct pelt_chunk *to = out;
     for (uint32_t i = first; i < first + count; i++) {
         for (uint32_t m = 0; m < unit->mesh_count; m++) {
-            uint32_t chunks = chunks_of(unit->meshes[m].packed, writer->shape->vertices);
+            uint32_t chunks = chunks_of(unit->meshes[m].packed, writer->vertices);
             for (uint32_t c = 0; c < chunks; c++) {
                 *to++ = (struct pelt_chunk){ .record = i * unit->mesh_count + m,
-                                             .first_vertex = c * writer->shape->vertices };
+                                             .first_vertex = c * writer->vertices };
             }
         }
     }
+}
+
+pelt_result pelt_bench_chunks(const pelt_bench_data *data, uint32_t vertices, uint32_t *count,
+                              pelt_buffer *out)
+{
+    uint32_t a_unit = 0;
+    for (uint32_t m = 0; m < data->unit->mesh_count; m++) {
+        a_unit += chunks_of(data->unit->meshes[m].packed, vertices);
+    }
+    *count = data->instances * a_unit;
+    const chunk_writer writer = { data, vertices };
+    return pelt_bench_upload(data->bench, data->instances,
+                             a_unit * (uint32_t)sizeof(struct pelt_chunk), write_chunks, &writer,
+                             out);
 }
 
 /* Chunks are one, two or eight rounds of as many invocations as the mesh can use, or fewer. */
@@ -46,15 +60,7 @@ pelt_result pelt_bench_stream_tables(pelt_bench_data *data)
         uint32_t fewer = mean > 1u << LANE_BITS_MAX ? 0 : i; /* small meshes: fewer lanes instead */
         shape->lane_bits = most_bits > fewer ? most_bits - fewer : 0;
         shape->vertices = rounds[i] << (most_bits < LANE_BITS_MAX ? most_bits : LANE_BITS_MAX);
-        uint32_t a_unit = 0;
-        for (uint32_t m = 0; m < unit->mesh_count; m++) {
-            a_unit += chunks_of(unit->meshes[m].packed, shape->vertices);
-        }
-        shape->chunk_count = data->instances * a_unit;
-        const chunk_writer writer = { data, shape };
-        result = pelt_bench_upload(data->bench, data->instances,
-                                   a_unit * (uint32_t)sizeof(struct pelt_chunk), write_chunks,
-                                   &writer, &shape->chunks);
+        result = pelt_bench_chunks(data, shape->vertices, &shape->chunk_count, &shape->chunks);
         data->shape_count++;
     }
     return result;

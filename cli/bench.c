@@ -115,9 +115,9 @@ static bool check_names(pelt_report *report, const bench_options *options)
     for (uint32_t i = 0; i < pelt_bench_preset_count; i++) {
         scenes[i + 2] = pelt_bench_presets[i].name;
     }
-    const char *variants[PELT_BENCH_VARIANT_COUNT + 1] = { 0 };
+    const char *variants[PELT_BENCH_VARIANT_COUNT + 2] = { "normals" };
     for (uint32_t i = 0; i < PELT_BENCH_VARIANT_COUNT; i++) {
-        variants[i] = pelt_bench_variant(i)->name;
+        variants[i + 1] = pelt_bench_variant(i)->name;
     }
     const struct {
         const char *option;
@@ -154,11 +154,16 @@ static pelt_bench_settings make_settings(pelt_report *report, const bench_option
     pelt_bench_settings settings = {
         .scale = options->scale, .rounds = options->rounds, .progress = on_progress, .user = report
     };
-    for (uint32_t v = 0; options->variants.count && v < PELT_BENCH_VARIANT_COUNT; v++) {
-        settings.skip[v] = true;
-    }
-    for (uint32_t i = 0; i < options->variants.count; i++) {
-        settings.skip[pelt_bench_find_variant(options->variants.items[i])] = false;
+    for (uint32_t v = 0; v < PELT_BENCH_VARIANT_COUNT; v++) {
+        const pelt_bench_variant_info *info = pelt_bench_variant(v);
+        settings.skip[v] = options->variants.count > 0 || info->of_normals;
+        for (uint32_t i = 0; i < options->variants.count; i++) {
+            const char *asked = options->variants.items[i];
+            if (strcmp(asked, info->name) == 0 ||
+                (info->of_normals && strcmp(asked, "normals") == 0)) {
+                settings.skip[v] = false;
+            }
+        }
     }
     return settings;
 }
@@ -335,7 +340,8 @@ static int run(pelt_report *report, int argc, char **argv)
           .letter = 'v',
           .kind = PELT_OPTION_LIST,
           .value = "NAME",
-          .help = "measure only this form of the pass; may be given\nseveral times",
+          .help = "measure only this form of the pass, or normals: the\nways of turning them; may "
+                  "be given several times",
           .target = &options.variants },
         { .name = "list",
           .letter = 'l',

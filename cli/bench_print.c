@@ -159,6 +159,16 @@ static void list_json(void)
     pelt_json_end(&json);
 }
 
+static void print_variants(bool of_normals)
+{
+    for (uint32_t i = 0; i < PELT_BENCH_VARIANT_COUNT; i++) {
+        const pelt_bench_variant_info *info = pelt_bench_variant(i);
+        if (info->of_normals == of_normals) {
+            printf("  %-15s %s\n", info->name, info->summary);
+        }
+    }
+}
+
 void pelt_bench_print_list(const pelt_report *report, bool json)
 {
     if (json) {
@@ -174,9 +184,10 @@ void pelt_bench_print_list(const pelt_report *report, bool json)
     printf("  %-15s 10,000,000 vertices in meshes of 1 to 1,000,000\n", "sweep");
     printf("  %-15s all of these\n", "all");
     printf("\n%sVariants:%s\n", bold, plain);
-    for (uint32_t i = 0; i < PELT_BENCH_VARIANT_COUNT; i++) {
-        printf("  %-15s %s\n", pelt_bench_variant(i)->name, pelt_bench_variant(i)->summary);
-    }
+    print_variants(false);
+    printf("\n%sVariants that turn normals otherwise%s, only if asked for; all of them: normals\n",
+           bold, plain);
+    print_variants(true);
 }
 
 void pelt_bench_print_byte_table(bool json)

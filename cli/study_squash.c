@@ -19,7 +19,7 @@ static void print_heads(const pelt_report *report)
 {
     printf("%s%-14s", pelt_report_style(report, PELT_BOLD), "");
     for (int m = 0; m < PELT_SQUASH_METHOD_COUNT; m++) {
-        printf("%14s", pelt_squash_methods[m].name);
+        printf("%16s", pelt_squash_methods[m].name);
     }
     printf("%s\n", pelt_report_style(report, PELT_PLAIN));
 }
@@ -33,7 +33,7 @@ static void print_errors(const pelt_report *report, const squash_errors *errors)
         printf("%-14s", pelt_squash_cases[c].name);
         for (int m = 0; m < PELT_SQUASH_METHOD_COUNT; m++) {
             const pelt_squash_error *error = &errors->of[c][m];
-            printf("%7.1f /%5.1f", pelt_degrees(error->mean), pelt_degrees(error->worst));
+            printf("%9.1f /%5.1f", pelt_degrees(error->mean), pelt_degrees(error->worst));
         }
         printf("\n");
     }
@@ -58,7 +58,7 @@ static void print_flipped(const pelt_report *report, const squash_errors *errors
         }
         printf("%-14s", pelt_squash_cases[c].name);
         for (int m = 0; m < PELT_SQUASH_METHOD_COUNT; m++) {
-            printf("%14.1f", 100.0 * errors->of[c][m].flipped);
+            printf("%16.1f", 100.0 * errors->of[c][m].flipped);
         }
         printf("\n");
     }
@@ -70,11 +70,11 @@ static void print_legend(const pelt_report *report)
     const char *plain = pelt_report_style(report, PELT_PLAIN);
     printf("\n%sMethods:%s\n", bold, plain);
     for (int m = 0; m < PELT_SQUASH_METHOD_COUNT; m++) {
-        printf("  %-14s %s\n", pelt_squash_methods[m].name, pelt_squash_methods[m].summary);
+        printf("  %-15s %s\n", pelt_squash_methods[m].name, pelt_squash_methods[m].summary);
     }
     printf("\n%sCases:%s\n", bold, plain);
     for (int c = 0; c < PELT_SQUASH_CASE_COUNT; c++) {
-        printf("  %-14s %s\n", pelt_squash_cases[c].name, pelt_squash_cases[c].summary);
+        printf("  %-15s %s\n", pelt_squash_cases[c].name, pelt_squash_cases[c].summary);
     }
 }
 

@@ -6,11 +6,12 @@
 #include <pelt/base.h>
 
 typedef enum pelt_squash_method {
-    PELT_SQUASH_COFACTOR,  /* of the blended matrix: pelt's */
-    PELT_SQUASH_INVERSE,   /* transposed, of the blended matrix */
-    PELT_SQUASH_INVERSES,  /* transposed, of each joint's, blended */
-    PELT_SQUASH_COFACTORS, /* each joint's turns the normal; unit normals are blended: Filament's */
-    PELT_SQUASH_PLAIN,     /* the blended matrix itself */
+    PELT_SQUASH_COFACTOR,        /* of the blended matrix: pelt's */
+    PELT_SQUASH_INVERSE,         /* transposed, of the blended matrix */
+    PELT_SQUASH_JOINT_INVERSES,  /* transposed, of each joint's, blended */
+    PELT_SQUASH_JOINT_COFACTORS, /* each joint's turns the normal; unit normals are blended:
+                                    Filament's */
+    PELT_SQUASH_PLAIN,           /* the blended matrix itself */
     PELT_SQUASH_METHOD_COUNT
 } pelt_squash_method;
 

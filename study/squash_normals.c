@@ -6,8 +6,8 @@
 const pelt_squash_name pelt_squash_methods[PELT_SQUASH_METHOD_COUNT] = {
     { "cofactor", "cofactor matrix of the blended matrix (pelt)" },
     { "inverse", "inverse transpose of the blended matrix, for each vertex" },
-    { "inverses", "blend of the joints' inverse transposes" },
-    { "cofactors", "blend of unit normals, each by a joint's cofactor matrix (Filament)" },
+    { "joint-inverses", "blend of the joints' inverse transposes" },
+    { "joint-cofactors", "blend of unit normals, each by a joint's cofactor matrix (Filament)" },
     { "plain", "the blended matrix itself" },
 };
 
@@ -95,12 +95,12 @@ void squash_method_normal(const squash_pose *pose, pelt_squash_method method, co
     double w = squash_weight(p[0]), matrix[9], sum[3] = { 0.0 };
     const double weights[2] = { 1.0 - w, w };
     switch (method) {
-    case PELT_SQUASH_INVERSES:
-    case PELT_SQUASH_COFACTORS:
+    case PELT_SQUASH_JOINT_INVERSES:
+    case PELT_SQUASH_JOINT_COFACTORS:
         for (int joint = 0; joint < 2; joint++) {
             double turned[3];
             linear_part(pose->joints[joint], matrix);
-            if (method == PELT_SQUASH_INVERSES) {
+            if (method == PELT_SQUASH_JOINT_INVERSES) {
                 inverse_transpose(matrix, matrix);
                 times(matrix, n, turned);
             } else {

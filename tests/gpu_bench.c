@@ -205,6 +205,75 @@ static void checks_notice_wrong_directions(void **state)
     pelt_bench_unit_destroy(self.unit);
 }
 
+/* Whether a way of turning normals passes if the pipeline of another does it, which finds only skin
+ * matrices in the palettes. */
+static bool passes_by(broken *self, const char *variant, pelt_bench_pipeline own,
+                      pelt_bench_pipeline other)
+{
+    pelt_bench_data *data = &self->data;
+    VkPipeline *pipelines = shared_bench->pipelines, kept = pipelines[own];
+    pelt_buffer inverses = data->inverse_palettes, cofactors = data->cofactor_palettes;
+    pipelines[own] = pipelines[other];
+    data->inverse_palettes = data->cofactor_palettes = data->rows;
+    bool passed = passes(self, variant);
+    data->inverse_palettes = inverses;
+    data->cofactor_palettes = cofactors;
+    pipelines[own] = kept;
+    return passed;
+}
+
+static void checks_tell_normals_apart(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "cofactor", "inverse", "joint-inverses", "joint-cofactors",
+                                         "plain" };
+    broken self = make_unbroken();
+    assert_int_equal(pelt_bench_normals_create(&self.data), PELT_OK);
+    assert_int_equal(pelt_bench_check_create(&self.data, &self.check), PELT_OK);
+    assert_true(passes(&self, "pelt"));
+    for (int i = 0; i < 5; i++) {
+        pelt_bench_pipeline own = (pelt_bench_pipeline)(BENCH_COFACTOR + i);
+        assert_true(passes(&self, names[i]));
+        /* The inverse is the cofactor where no joint is mirrored. */
+        assert_int_equal(passes_by(&self, names[i], own, BENCH_COFACTOR), i < 2);
+        assert_int_equal(passes_by(&self, names[i], own, BENCH_INVERSE), i < 2);
+        assert_int_equal(passes_by(&self, names[i], own, BENCH_PLAIN), i == 4);
+        assert_true(passes(&self, names[i]));
+    }
+    pelt_bench_check_destroy(self.check);
+    pelt_bench_data_destroy(&self.data);
+    pelt_bench_unit_destroy(self.unit);
+}
+
+/* Of a matrix whose cofactors are known, in steps that half floats have and that they do not. */
+static void cofactors_are_stored_in_halves(void **state)
+{
+    (void)state;
+    /* Scales a b c: cofactors bc ac ab, the last one not stored. */
+    const struct {
+        float scales[3];
+        double first;
+    } cases[] = {
+        { { 1, 2, 3 }, 6.0 },                        /* exact */
+        { { 1, 1, 1.0f + 0x1p-11f }, 1.0 },          /* a tie: to even, below */
+        { { 1, 1, 1.0f + 0x1.8p-10f }, 1 + 0x1p-9 }, /* a tie: to even, above */
+        { { 1, 1, 2.0f - 0x1p-12f }, 2.0 },          /* carries */
+        { { 1, 1, 0x1p-24f }, 0x1p-24 },             /* the least */
+        { { 1, 1, 0x1.8p-24f }, 0x1p-23 },           /* a tie there: to even, above */
+        { { 1, 1, 0x1p-14f }, 0x1p-14 },             /* the least that is not denormal */
+        { { 1, 1000, -1000 }, -65504.0 },            /* beyond the largest */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const float *s = cases[i].scales;
+        const float matrix[12] = { s[0], 0, 0, 7, 0, s[1], 0, 8, 0, 0, s[2], 9 };
+        double stored[9];
+        pelt_bench_stored_cofactors(matrix, stored);
+        assert_true(stored[0] == cases[i].first);
+        assert_true(stored[1] == 0.0 && stored[5] == 0.0);
+        assert_true(stored[8] == (double)s[0] * (double)s[1]);
+    }
+}
+
 static void checks_notice_wrong_boxes(void **state)
 {
     (void)state;
@@ -340,6 +409,8 @@ int main(void)
         cmocka_unit_test(runs_files),
         cmocka_unit_test(checks_notice_wrong_results),
         cmocka_unit_test(checks_notice_wrong_directions),
+        cmocka_unit_test(checks_tell_normals_apart),
+        cmocka_unit_test(cofactors_are_stored_in_halves),
         cmocka_unit_test(checks_notice_wrong_boxes),
         cmocka_unit_test(made_meshes_are_like_real_ones),
         cmocka_unit_test(bytes_are_those_of_the_documents),

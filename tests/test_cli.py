@@ -1064,6 +1064,7 @@ class Bench(Case):
                 ("did you mean 'crowd-own'", ("--scene", "crowd-onw")),
                 ("see 'pelt bench --list'", ("--scene", "xyzzy")),
                 ("did you mean 'stream'", ("--variant", "steam")),
+                ("did you mean 'normals'", ("--variant", "normal")),
                 ("exclude each other", ("--own", "--shared")),
                 ("must be at least 1", ("--scale", "0.5")),
                 ("must be a whole number from 1 to 4", ("--influences", "5")),
@@ -1086,6 +1087,7 @@ class Bench(Case):
             scene = json.load(file)["scenes"][0]
         self.assertEqual((scene["instances"], scene["vertices"], scene["sources"]), (3, 300, "own"))
         rows = {row["name"]: row for row in scene["variants"]}
+        self.assertNotIn("cofactor", rows)
         for row in rows.values():
             if "notMeasured" not in row:
                 self.assertTrue(row["checked"], row)
@@ -1100,6 +1102,16 @@ class Bench(Case):
         scene = run.json()["scenes"][0]
         self.assertEqual([row["name"] for row in scene["variants"]], ["pelt", "stream"])
         self.assertEqual((scene["sources"], scene["sourceVertices"]), ("shared", 100))
+
+    def test_normals(self):
+        self.need_gpu()
+        scene = self.ok("bench", *self.SMALL, "--variant", "normals", "--json").json()["scenes"][0]
+        rows = {row["name"]: row for row in scene["variants"]}
+        self.assertEqual(list(rows), ["cofactor", "inverse", "joint-inverses", "joint-cofactors", "plain"])
+        self.assertTrue(all(row["checked"] for row in rows.values()))
+        # 3 instances of 5 joints: 48, 96 or 64 bytes each.
+        least = rows["cofactor"]["bytes"]
+        self.assertEqual([row["bytes"] - least for row in rows.values()], [0, 0, 15 * 48, 15 * 16, 0])
 
     def test_files(self):
         self.need_gpu()
