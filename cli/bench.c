@@ -2,12 +2,11 @@
 #include "cli/bench.h"
 
 #include "cli/backend_vulkan.h"
+#include "cli/folder.h"
 #include "cli/options.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct bench_options {
     pelt_option_list scenes, variants, files;
@@ -221,16 +220,6 @@ static pelt_result write_results(pelt_report *report, const bench_options *optio
     return result;
 }
 
-static pelt_result make_folder(pelt_report *report, const char *path)
-{
-    struct stat status;
-    if (mkdir(path, 0777) == 0 || (stat(path, &status) == 0 && S_ISDIR(status.st_mode))) {
-        return PELT_OK;
-    }
-    return pelt_fail(&report->host, PELT_ERROR_IO, path, NULL, "cannot make the folder: %s",
-                     strerror(errno == EEXIST ? ENOTDIR : errno));
-}
-
 static pelt_result measure(pelt_report *report, const bench_options *options)
 {
     const pelt_host *host = &report->host;
@@ -241,7 +230,7 @@ static pelt_result measure(pelt_report *report, const bench_options *options)
     scene_list *list = pelt_allocate(host, 1, sizeof(*list));
     pelt_result result = list ? PELT_OK : PELT_ERROR_MEMORY;
     if (result == PELT_OK && options->svg) {
-        result = make_folder(report, options->svg);
+        result = pelt_make_folder(report, options->svg);
     }
     if (result == PELT_OK && options->output) {
         result = pelt_output_open(host, options->output, &output);

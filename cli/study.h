@@ -2,6 +2,7 @@
 #ifndef PELT_CLI_STUDY_H
 #define PELT_CLI_STUDY_H
 
+#include "cli/folder.h"
 #include "cli/options.h"
 
 extern const pelt_command pelt_study_squash;
