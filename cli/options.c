@@ -358,7 +358,8 @@ static bool is_same_file(const char *a, const char *b)
 
 /* Whether the file to write is another one than the operand, and named as what it becomes: like
  * option->value, which is "OUT.glb" or the like, or without an extension. */
-static bool check_output(pelt_report *report, const pelt_option *option, const char *operand)
+static bool check_output(pelt_report *report, const pelt_option *option,
+                         const pelt_option_list *operands)
 {
     const char *path = *(const char **)option->target;
     if (!path) {
@@ -369,9 +370,11 @@ static bool check_output(pelt_report *report, const pelt_option *option, const c
                           option->name);
         return false;
     }
-    if (operand && is_same_file(operand, path)) {
-        pelt_report_error(report, NULL, "--%s '%s': is the input itself", option->name, path);
-        return false;
+    for (uint32_t i = 0; i < operands->count; i++) {
+        if (is_same_file(operands->items[i], path)) {
+            pelt_report_error(report, NULL, "--%s '%s': is the input itself", option->name, path);
+            return false;
+        }
     }
     const char *slash = strrchr(path, '/');
     const char *extension = strrchr(slash ? slash + 1 : path, '.');
@@ -384,13 +387,53 @@ static bool check_output(pelt_report *report, const pelt_option *option, const c
     return true;
 }
 
-pelt_parsed pelt_options_parse(pelt_report *report, const pelt_command *command,
-                               const pelt_option *options, int argc, char **argv,
-                               const char **operand)
+static bool add_operand(pelt_report *report, const pelt_command *command, const char *word,
+                        uint32_t most, pelt_option_list *operands)
 {
-    uint32_t given = 0; /* a bit for each option */
+    if (!command->operand) {
+        pelt_report_error(report, NULL, "pelt %s takes no file: '%s'", command->name, word);
+        return false;
+    }
+    if (operands->count == most && most == 1) {
+        pelt_report_error(report, NULL, "pelt %s takes one %s; '%s' is too many", command->name,
+                          command->operand, word);
+        return false;
+    }
+    if (operands->count == most) {
+        pelt_report_error(report, NULL, "pelt %s takes %u files; '%s' is too many", command->name,
+                          most, word);
+        return false;
+    }
+    operands->items[operands->count++] = word;
+    return true;
+}
+
+/* Whether all that is required was given, and outputs can be what they are to be. given: a bit for
+ * each option. */
+static bool check_given(pelt_report *report, const pelt_command *command,
+                        const pelt_option *options, uint32_t given,
+                        const pelt_option_list *operands)
+{
+    for (const pelt_option *option = options; option->name; option++) {
+        if (option->required && !(given >> (option - options) & 1)) {
+            pelt_report_error(report, NULL, "pelt %s needs -%c %s", command->name, option->letter,
+                              option->value);
+            return false;
+        }
+        if (option->kind == PELT_OPTION_OUTPUT && !check_output(report, option, operands)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static pelt_parsed parse(pelt_report *report, const pelt_command *command,
+                         const pelt_option *options, int argc, char **argv, uint32_t least,
+                         uint32_t most, pelt_option_list *operands)
+{
+    uint32_t given = 0;
     bool only_operands = false;
-    *operand = NULL;
+    operands->count = 0;
     for (int i = 0; i < argc; i++) {
         if (!only_operands && is_help(argv[i])) {
             print_help(report, command, options);
@@ -407,32 +450,39 @@ pelt_parsed pelt_options_parse(pelt_report *report, const pelt_command *command,
             if (option->given) {
                 *option->given = true;
             }
-        } else if (!command->operand) {
-            pelt_report_error(report, NULL, "pelt %s takes no file: '%s'", command->name, argv[i]);
-            return PELT_PARSED_ERROR;
-        } else if (*operand) {
-            pelt_report_error(report, NULL, "pelt %s takes one %s; '%s' is too many", command->name,
-                              command->operand, argv[i]);
-            return PELT_PARSED_ERROR;
-        } else {
-            *operand = argv[i];
-        }
-    }
-    if (command->operand && (!*operand || !**operand)) {
-        pelt_report_error(report, NULL, "pelt %s needs a %s; see 'pelt %s --help'", command->name,
-                          command->operand, command->name);
-        return PELT_PARSED_ERROR;
-    }
-    report->input = *operand;
-    for (const pelt_option *option = options; option->name; option++) {
-        if (option->required && !(given >> (option - options) & 1)) {
-            pelt_report_error(report, NULL, "pelt %s needs -%c %s", command->name, option->letter,
-                              option->value);
-            return PELT_PARSED_ERROR;
-        }
-        if (option->kind == PELT_OPTION_OUTPUT && !check_output(report, option, *operand)) {
+        } else if (!add_operand(report, command, argv[i], most, operands)) {
             return PELT_PARSED_ERROR;
         }
     }
-    return PELT_PARSED_RUN;
+    for (uint32_t i = 0; i < operands->count || i < least; i++) {
+        if (i >= operands->count || !*operands->items[i]) {
+            pelt_report_error(report, NULL, "pelt %s needs a %s; see 'pelt %s --help'",
+                              command->name, least ? command->operand : "file's name",
+                              command->name);
+            return PELT_PARSED_ERROR;
+        }
+    }
+    return check_given(report, command, options, given, operands) ? PELT_PARSED_RUN
+                                                                  : PELT_PARSED_ERROR;
+}
+
+pelt_parsed pelt_options_parse(pelt_report *report, const pelt_command *command,
+                               const pelt_option *options, int argc, char **argv,
+                               const char **operand)
+{
+    pelt_option_list operands;
+    pelt_parsed parsed =
+        parse(report, command, options, argc, argv, command->operand ? 1 : 0, 1, &operands);
+    *operand = operands.count > 0 ? operands.items[0] : NULL;
+    if (parsed == PELT_PARSED_RUN) {
+        report->input = *operand;
+    }
+    return parsed;
+}
+
+pelt_parsed pelt_options_parse_files(pelt_report *report, const pelt_command *command,
+                                     const pelt_option *options, int argc, char **argv,
+                                     pelt_option_list *operands)
+{
+    return parse(report, command, options, argc, argv, 0, PELT_OPTION_LIST_MAX, operands);
 }

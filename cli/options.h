@@ -37,7 +37,7 @@ typedef struct pelt_option {
 
 typedef struct pelt_command {
     const char *name;
-    const char *operand; /* "FILE", or NULL: none */
+    const char *operand; /* "FILE"; "[FILE...]": any number; or NULL: none */
     const char *summary; /* one line */
     const char *details; /* paragraphs for its own help */
     const char *example;
@@ -63,6 +63,11 @@ pelt_option pelt_option_json(bool *target, const char *help);
 pelt_parsed pelt_options_parse(pelt_report *report, const pelt_command *command,
                                const pelt_option *options, int argc, char **argv,
                                const char **operand);
+
+/* The same for a command of any number of operands. report->input stays as it is. */
+pelt_parsed pelt_options_parse_files(pelt_report *report, const pelt_command *command,
+                                     const pelt_option *options, int argc, char **argv,
+                                     pelt_option_list *operands);
 
 /* Of the candidates, which end with NULL, the one nearest to a mistyped word; NULL if none is
  * near. */

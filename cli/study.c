@@ -8,6 +8,7 @@ static const struct {
     const pelt_command *command; /* its name is "study NAME" */
 } studies[] = {
     { "squash", &pelt_study_squash },
+    { "weights", &pelt_study_weights },
 };
 enum { STUDY_COUNT = sizeof(studies) / sizeof(studies[0]) };
 

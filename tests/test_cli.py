@@ -17,11 +17,12 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 import zlib
 
 PELT = ""
 COMMANDS = ("info", "skin", "render", "verify", "sample", "bench", "study")
-STUDIES = ("squash",)
+STUDIES = ("squash", "weights")
 DEVICES = ("reference", "cpu", "gpu")
 
 
@@ -1040,6 +1041,50 @@ class Sample(Case):
         again = self.path("again.glb")
         self.ok("sample", "-o", again, "--vertices", 2000)
         self.assertEqual(read(again), read(self.folder.sample))
+
+
+class StudyWeights(Case):
+    def test_results(self):
+        plot = self.path("weights.svg")
+        run = self.ok("study", "weights", "-n", 500, "--poses", 2, "--svg", plot, "--json",
+                      self.folder.sample, self.folder.sample)
+        sets = run.json()["sets"]
+        self.assertEqual(len(sets), 4)
+        self.assertEqual([s["vertices"] for s in sets[:2]], [500, 500])
+        self.assertEqual(sets[2], sets[3])
+        self.assertEqual((sets[2]["name"], sets[2]["poses"]), (self.folder.sample, 4))
+        layouts = {layout["name"]: layout for layout in sets[2]["layouts"]}
+        self.assertEqual(layouts["seed"]["leaks"][0], sets[2]["verticesByInfluences"][0])
+        self.assertEqual(layouts["pelt"]["leaks"], [0, 0, 0, 0])
+        self.assertLess(0, layouts["pelt"]["movedMean"])
+        self.assertLess(layouts["pelt"]["movedWorst"], layouts["seed"]["movedWorst"])
+        root = xml.etree.ElementTree.parse(plot).getroot()
+        texts = ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertLessEqual(set(layouts), set(texts))
+        self.assertIn("How far vertices of 2 characters move", texts)
+
+    def test_text(self):
+        run = self.ok("study", "weights", "-n", 500, "--poses", 1)
+        self.assertIn("the built-in character: 8,000 skinned vertices, 30 joints, 2 poses of 2 clips",
+                      run.out)
+        self.assertEqual(len(re.findall(r"(?m)^  pelt  +4 ", run.out)), 3)
+        self.assertLessEqual(max(map(len, run.out.splitlines())), 100)
+        self.assertEqual(run.err, "")
+        again = self.ok("study", "weights", "-n", 500, "--poses", 1, "--seed", 2)
+        self.assertNotEqual(run.out, again.out)
+
+    def test_wrong_arguments(self):
+        out = self.path("unwanted.svg")
+        self.fails(2, "must end in .svg", "study", "weights", "--svg", self.path("x.png"))
+        self.fails(2, "from 1 to 10000", "study", "weights", "--poses", 0)
+        self.fails(2, "takes 64 files", "study", "weights", *["x.glb"] * 65)
+        self.fails(2, "needs a file's name", "study", "weights", "")
+        self.fails(2, "is the input itself", "study", "weights", "--svg", self.folder.sample,
+                   "x.glb", self.folder.sample)
+        rigid = rigid_triangle(self.path("rigid.gltf"))
+        for text, file in (("nothing in its scene is skinned", rigid), ("missing.glb", "missing.glb")):
+            self.fails(1, text, "study", "weights", "-n", 5, "--svg", out, self.folder.sample, file)
+        self.assertFalse(os.path.exists(out))
 
 
 class Bench(Case):
