@@ -9,7 +9,8 @@ static bool allocate(pelt_squash_limb *limb)
     size_t size = 3 * sizeof(double);
     limb->positions = pelt_allocate(limb->host, limb->vertex_count, size);
     limb->truth = pelt_allocate(limb->host, limb->vertex_count, size);
-    bool done = limb->positions && limb->truth;
+    limb->weights = pelt_allocate(limb->host, limb->vertex_count, sizeof(double));
+    bool done = limb->positions && limb->truth && limb->weights;
     for (int m = 0; m < PELT_SQUASH_METHOD_COUNT; m++) {
         limb->normals[m] = pelt_allocate(limb->host, limb->vertex_count, size);
         done = done && limb->normals[m];
@@ -29,15 +30,16 @@ static void add_error(pelt_squash_error *error, const double normal[3], const do
     error->flipped += flipped ? area : 0.0;
 }
 
-static void pose_limb(pelt_squash_limb *limb, uint32_t which)
+static void pose_limb(pelt_squash_limb *limb)
 {
-    const squash_pose pose = squash_pose_of(which);
+    const squash_pose pose = squash_pose_of(limb->which);
     double total = 0.0;
     for (uint32_t v = 0; v < limb->vertex_count; v++) {
         /* Rings lie around the middle of equal parts of the profile: none is a tip. */
         squash_point at = squash_point_at((v / limb->around + 0.5) / limb->rings,
                                           (double)(v % limb->around) / limb->around);
         double *truth = limb->truth + 3 * (size_t)v;
+        limb->weights[v] = squash_weight(at.position[0]);
         squash_deform(&pose, at.position, limb->positions + 3 * (size_t)v);
         bool smooth = squash_true_normal(&pose, at.position, at.normal, truth);
         total += smooth ? at.area : 0.0;
@@ -66,16 +68,18 @@ pelt_result pelt_squash_create(const pelt_host *host, uint32_t which, uint32_t r
     }
     pelt_squash_limb *limb = pelt_allocate(host, 1, sizeof(*limb));
     if (limb) {
-        *limb = (pelt_squash_limb){
-            .host = host, .rings = rings, .around = around, .vertex_count = rings * around
-        };
+        *limb = (pelt_squash_limb){ .host = host,
+                                    .which = which,
+                                    .rings = rings,
+                                    .around = around,
+                                    .vertex_count = rings * around };
     }
     if (!limb || !allocate(limb)) {
         pelt_squash_destroy(limb);
         return pelt_fail(host, PELT_ERROR_MEMORY, NULL, NULL, "no memory for a limb of %u vertices",
                          rings * around);
     }
-    pose_limb(limb, which);
+    pose_limb(limb);
     *out = limb;
     return PELT_OK;
 }
@@ -89,6 +93,7 @@ void pelt_squash_destroy(pelt_squash_limb *limb)
     for (int m = 0; m < PELT_SQUASH_METHOD_COUNT; m++) {
         pelt_release(host, limb->normals[m]);
     }
+    pelt_release(host, limb->weights);
     pelt_release(host, limb->truth);
     pelt_release(host, limb->positions);
     pelt_release(host, limb);

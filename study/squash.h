@@ -3,7 +3,7 @@
 #ifndef PELT_STUDY_SQUASH_H
 #define PELT_STUDY_SQUASH_H
 
-#include <pelt/base.h>
+#include "plot/canvas.h"
 
 typedef enum pelt_squash_method {
     PELT_SQUASH_COFACTOR,        /* of the blended matrix: pelt's */
@@ -16,13 +16,13 @@ typedef enum pelt_squash_method {
 } pelt_squash_method;
 
 typedef struct pelt_squash_name {
-    const char *name;    /* a word or two */
-    const char *summary; /* a sentence's worth */
+    const char *name;
+    const char *summary; /* a line */
 } pelt_squash_name;
 
 extern const pelt_squash_name pelt_squash_methods[PELT_SQUASH_METHOD_COUNT];
 
-enum { PELT_SQUASH_CASE_COUNT = 9 };
+enum { PELT_SQUASH_CASE_COUNT = 12 };
 extern const pelt_squash_name pelt_squash_cases[PELT_SQUASH_CASE_COUNT];
 
 /* Of one method in one case. Angles are those between lines, in radians, up to half pi: which side
@@ -35,9 +35,11 @@ typedef struct pelt_squash_error {
 /* The limb in one case. Three doubles a vertex. */
 typedef struct pelt_squash_limb {
     const pelt_host *host;
+    uint32_t which;         /* case */
     uint32_t rings, around; /* rings of so many vertices each, end to end */
     uint32_t vertex_count;
     double *positions, *truth;
+    double *weights; /* of the second joint; one a vertex */
     double *normals[PELT_SQUASH_METHOD_COUNT];
     pelt_squash_error errors[PELT_SQUASH_METHOD_COUNT];
 } pelt_squash_limb;
@@ -46,5 +48,16 @@ typedef struct pelt_squash_limb {
 pelt_result pelt_squash_create(const pelt_host *host, uint32_t which, uint32_t rings,
                                uint32_t around, pelt_squash_limb **out);
 void pelt_squash_destroy(pelt_squash_limb *limb);
+
+/* Pictures of limbs side by side: a row for each that is added, the truth and every method in
+ * columns, shaded by the method's normals and below in the colours of the angles. */
+typedef struct pelt_squash_sheet {
+    pelt_canvas canvas;
+    uint32_t row_count;
+} pelt_squash_sheet;
+
+pelt_result pelt_squash_sheet_create(const pelt_host *host, uint32_t rows, pelt_squash_sheet *out);
+pelt_result pelt_squash_sheet_add(pelt_squash_sheet *sheet, const pelt_squash_limb *limb);
+void pelt_squash_sheet_destroy(pelt_squash_sheet *sheet);
 
 #endif

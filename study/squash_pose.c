@@ -77,16 +77,27 @@ static void rotate(double m[12], int axis, double degrees)
     multiply(m, r, m);
 }
 
+/* m := m x R S R^-1, the turn about z. */
+static void scale_askew(double m[12], double degrees, double x, double y, double z)
+{
+    rotate(m, 2, degrees);
+    scale(m, x, y, z);
+    rotate(m, 2, -degrees);
+}
+
 const pelt_squash_name pelt_squash_cases[PELT_SQUASH_CASE_COUNT] = {
-    { "whole", "both joints scaled by 0.5, 2 and 0.25, askew: no weight matters" },
+    { "scale", "both joints scaled by 0.5, 2 and 0.25, askew: weights do not matter" },
     { "bend", "one joint turned by 90 degrees" },
     { "twist", "one joint turned by 120 degrees about the limb" },
-    { "squash", "one joint scaled by 0.25 along the limb and by 2 across" },
-    { "stretch", "one joint scaled by 4 along the limb and by 0.5 across" },
+    { "squash", "one joint scaled by 0.25 along the limb, 2 across" },
+    { "stretch", "one joint scaled by 4 along the limb, 0.5 across" },
     { "flatten", "one joint scaled by 0.25 and 2 across the limb" },
-    { "squash-bend", "one joint turned by 70 degrees and squashed" },
-    { "flatten-twist", "one joint turned by 90 degrees about the limb and flattened" },
+    { "askew", "one joint squashed as above, at 45 degrees to the limb" },
+    { "squash-bend", "one joint squashed and turned by 60 degrees" },
+    { "flatten-twist", "one joint flattened and turned by 90 degrees" },
+    { "grow-twist", "one joint scaled by 3 and turned by 120 degrees" },
     { "mirror", "one joint mirrored across the limb" },
+    { "mirror-squash", "both joints mirrored, one squashed" },
 };
 
 squash_pose squash_pose_of(uint32_t which)
@@ -97,9 +108,7 @@ squash_pose squash_pose_of(uint32_t which)
     double *first = pose.joints[0], *second = pose.joints[1];
     switch (which) {
     case 0:
-        rotate(first, 2, 25.0);
-        scale(first, 0.5, 2.0, 0.25);
-        rotate(first, 2, -25.0);
+        scale_askew(first, 25.0, 0.5, 2.0, 0.25);
         memcpy(second, first, sizeof(pose.joints[0]));
         break;
     case 1:
@@ -118,15 +127,26 @@ squash_pose squash_pose_of(uint32_t which)
         scale(second, 1.0, 0.25, 2.0);
         break;
     case 6:
-        rotate(second, 2, 70.0);
-        scale(second, 0.25, 2.0, 2.0);
+        scale_askew(second, 45.0, 0.25, 2.0, 2.0);
         break;
     case 7:
+        rotate(second, 1, 60.0);
+        scale(second, 0.25, 2.0, 2.0);
+        break;
+    case 8:
         rotate(second, 0, 90.0);
         scale(second, 1.0, 0.25, 2.0);
         break;
-    default:
+    case 9:
+        rotate(second, 0, 120.0);
+        scale(second, 3.0, 3.0, 3.0);
+        break;
+    case 10:
         scale(second, 1.0, 1.0, -1.0);
+        break;
+    default:
+        scale(first, 1.0, 1.0, -1.0);
+        scale(second, 0.25, 2.0, -2.0);
         break;
     }
     return pose;

@@ -358,7 +358,10 @@ class Usage(Case):
                 ("needs -o OUT.glb", ("skin", sample)), ("needs -o OUT.png", ("render", sample)),
                 ("needs -o OUT.glb", ("sample",)), ("'b.glb' is too many", ("info", sample, "b.glb")),
                 ("takes no file", ("sample", "-o", out, "x")), ("needs a NAME", ("study",)),
-                ("pelt study squash takes no file", ("study", "squash", "x")), ("needs a FILE", ("info", "")),
+                ("pelt study squash takes no file", ("study", "squash", "x")),
+                ("did you mean 'squash-bend'", ("study", "squash", "--case", "squash-bent")),
+                ("see 'pelt study squash'", ("study", "squash", "--case", "xyzzy")),
+                ("--output: must not be empty", ("study", "squash", "--output=")), ("needs a FILE", ("info", "")),
                 ("--output needs a value", ("skin", sample, "-o")),
                 ("must not be empty", ("skin", sample, "--output=")),
                 ("--json takes no value", ("info", sample, "--json=yes")),
@@ -1165,6 +1168,43 @@ class Bench(Case):
                         "--json").json()["scenes"][0]
         self.assertEqual(scene["vertices"], 2 * info["vertices"])
         self.fails(1, "missing.glb", "bench", "--file", self.path("missing.glb"), "--variant", "pelt")
+
+
+class StudySquash(Case):
+    METHODS = ["cofactor", "inverse", "joint-inverses", "joint-cofactors", "plain"]
+
+    def test_table(self):
+        run = self.ok("study", "squash")
+        cases = self.ok("study", "squash", "--json").json()["cases"]
+        self.assertGreaterEqual(len(cases), 12)
+        for case in cases:
+            self.assertEqual([method["name"] for method in case["methods"]], self.METHODS)
+            row = re.search(r"(?m)^%s +(\d.*)$" % case["name"], run.out).group(1)
+            for method, printed in zip(case["methods"], re.findall(r"([\d.]+) / +([\d.]+)", row), strict=True):
+                self.assertTrue(0 <= method["meanDegrees"] <= method["worstDegrees"] <= 90)
+                self.assertAlmostEqual(float(printed[0]), method["meanDegrees"], delta=0.0501)
+                self.assertAlmostEqual(float(printed[1]), method["worstDegrees"], delta=0.0501)
+        self.assertLessEqual(max(map(len, run.out.splitlines())), 100)
+
+    def test_picture(self):
+        folder = self.path("squash")
+        cases = ("--case", "twist", "--case", "mirror")
+        run = Run("study", "squash", "-o", folder, *cases)
+        if "without pictures" in run.err:
+            self.skipTest("built without pictures")
+        self.assertEqual((run.code, run.err), (0, ""))
+        self.assertRegex(run.out, r"(?m)^twist ")
+        self.assertNotRegex(run.out, r"(?m)^bend ")
+        self.assertEqual(os.listdir(folder), ["squash.png"])
+        first = read(os.path.join(folder, "squash.png"))
+        self.assertEqual(first[:8], b"\x89PNG\r\n\x1a\n")
+        # Two rows of two tiles of 150 pixels and what is around them.
+        width, height = struct.unpack(">II", first[16:24])
+        self.assertGreater(width, 6 * 256)
+        self.assertGreater(height, 4 * 150)
+        self.ok("study", "squash", "-o", folder, *cases)
+        self.assertEqual(read(os.path.join(folder, "squash.png")), first)
+        self.fails(1, "cannot make the folder", "study", "squash", "-o", os.path.join(folder, "squash.png"))
 
 
 if __name__ == "__main__":
