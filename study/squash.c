@@ -36,8 +36,9 @@ static void pose_limb(pelt_squash_limb *limb)
     double total = 0.0;
     for (uint32_t v = 0; v < limb->vertex_count; v++) {
         /* Rings lie around the middle of equal parts of the profile: none is a tip. */
-        squash_point at = squash_point_at((v / limb->around + 0.5) / limb->rings,
-                                          (double)(v % limb->around) / limb->around);
+        uint32_t ring = v / limb->around;
+        squash_point at =
+            squash_point_at((ring + 0.5) / limb->rings, (double)(v % limb->around) / limb->around);
         double *truth = limb->truth + 3 * (size_t)v;
         limb->weights[v] = squash_weight(at.position[0]);
         squash_deform(&pose, at.position, limb->positions + 3 * (size_t)v);

@@ -111,7 +111,8 @@ static void weights_rise_smoothly(void **state)
     (void)state;
     assert_true(squash_weight(-LIMB_BLEND) == 0.0 && squash_weight(LIMB_BLEND) == 1.0);
     assert_near(squash_weight(0.0), 0.5, 1e-15);
-    for (double x = -1.5; x < 1.5; x += 0.01) {
+    for (int i = -150; i < 150; i++) {
+        double x = 0.01 * i;
         double slope = (squash_weight(x + 1e-5) - squash_weight(x - 1e-5)) / 2e-5;
         assert_near(squash_weight_slope(x), slope, 1e-8);
         assert_true(squash_weight_slope(x) >= 0.0);
@@ -189,7 +190,8 @@ static void a_twist_is_off_by_the_slope(void **state)
     (void)state;
     const squash_pose pose = squash_pose_of(case_of("twist"));
     const double k = 1.0 - cos(turn);
-    for (double x = -0.85; x < 0.9; x += 0.17) {
+    for (int i = -5; i <= 5; i++) {
+        double x = 0.17 * i;
         const double p[3] = { x, LIMB_RADIUS, 0.0 }, n[3] = { 0.0, 1.0, 0.0 };
         double w = squash_weight(x), length = sqrt(1.0 - 2.0 * w * (1.0 - w) * k);
         double slope = -LIMB_RADIUS * (1.0 - 2.0 * w) * k / length * squash_weight_slope(x);
@@ -224,7 +226,8 @@ static void means_are_by_area(void **state)
     pelt_squash_limb *limb = make_limb("bend");
     double sum = 0.0, area = 0.0;
     for (uint32_t v = 0; v < limb->vertex_count; v++) {
-        double share = squash_point_at((v / 48 + 0.5) / 101.0, 0.0).area;
+        uint32_t ring = v / 48;
+        double share = squash_point_at((ring + 0.5) / 101.0, 0.0).area;
         double angle = angle3(limb->truth + 3 * v, limb->normals[PELT_SQUASH_COFACTOR] + 3 * v);
         sum += share * fmin(angle, PI - angle);
         area += share;
