@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Keyframes at a time: glTF 2.0, appendix C; the twin of src/anim/sample.c in floats. */
+#ifndef PELT_SAMPLE_GLSL
+#define PELT_SAMPLE_GLSL
+
+#include "buffers.glsl"
+#include "deform.glsl"
+#include "moment.glsl"
+#include "pose_layout.h"
+
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pelt_rig_tracks {
+    pelt_rig_track at[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pelt_rig_time_tables {
+    pelt_rig_times at[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer pelt_pairs {
+    uvec2 at[];
+};
+
+/* Where a time lies among keys. */
+struct pelt_key {
+    uint index;
+    uint next; /* the last one is its own */
+    float fraction;
+    float duration; /* from key to next, seconds */
+};
+
+float pelt_key_time(uvec2 rig, uint first, uint key)
+{
+    return uintBitsToFloat(pelt_words(rig).at[first + key]);
+}
+
+pelt_key pelt_find_key(uvec2 rig, uint table, pelt_moment time)
+{
+    pelt_rig_times head = pelt_rig_time_tables(rig).at[table];
+    float place = (time.high - head.origin) * head.scale + 0.5;
+    uint cell = uint(clamp(place, 0.0, float(head.last_cell)));
+    uvec2 among = pelt_pairs(rig).at[2u * (table + 1u) + min(cell, head.last_cell)];
+    uint times = 4u * (table + 1u) + 2u * (head.last_cell + 1u);
+    uint key = among.x;
+    uint end = among.y + 1u;
+    while (end - key > 1u) {
+        uint middle = (key + end) / 2u;
+        if (pelt_before(time, pelt_key_time(rig, times, middle))) {
+            end = middle;
+        } else {
+            key = middle;
+        }
+    }
+    uint next = min(key + 1u, head.last_key);
+    float start = pelt_key_time(rig, times, key);
+    float duration = pelt_key_time(rig, times, next) - start;
+    float since = (time.high - start) + time.low;
+    float fraction = duration > 0.0 && since > 0.0 ? min(since / duration, 1.0) : 0.0;
+    return pelt_key(key, next, fraction, duration);
+}
+
+/* sin(x)/x of a square x^2 up to (pi/2)^2; off by 2e-8 at most. */
+float pelt_sinc_of_square(float square)
+{
+    return 1.0 +
+           square * (-0.166666567 +
+                     square * (0.0083330255 + square * (-0.000198074136 + square * 2.60189086e-6)));
+}
+
+/* The square of the angle between unit vectors whose difference has this squared length, up to 2;
+ * relatively off by 4e-7 at most, of which slerp sees a tenth. */
+float pelt_angle_squared(float chord_squared)
+{
+    float c = chord_squared;
+    return c *
+           (1.00000024 +
+            c * (0.0833200663 +
+                 c * (0.0112114362 +
+                      c * (0.00150581892 +
+                           c * (0.000678675075 + c * (-0.000165646605 + c * 7.20215248e-5))))));
+}
+
+/* Between unit quaternions at most a right angle apart (in their own space). The sines' common
+ * divisor does not matter, for the result is normalised; sines divided by their angles have no
+ * special case where that vanishes, and need none of GLSL's functions, whose errors may be large.
+ */
+vec4 pelt_slerp(vec4 a, vec4 b, float u)
+{
+    vec4 chord = a - b;
+    float square = pelt_angle_squared(dot(chord, chord));
+    float v = 1.0 - u;
+    vec4 mixed = v * pelt_sinc_of_square(v * v * square) * a +
+                 u * pelt_sinc_of_square(u * u * square) * b;
+    return mixed * inversesqrt(dot(mixed, mixed));
+}
+
+/* To unit length whatever its length; one without any, or that is not finite, becomes fallback. */
+vec4 pelt_unit_quaternion(vec4 q, vec4 fallback)
+{
+    vec4 size = abs(q);
+    q *= pelt_power_to_one(max(max(size.x, size.y), max(size.z, size.w)));
+    float square = dot(q, q);
+    return square > 0.5 && square < 32.0 ? q * inversesqrt(square) : fallback;
+}
+
+/* A track's value at a key found in its times. */
+vec4 pelt_track_value(uvec2 rig, pelt_rig_track track, pelt_key key, bool rotation)
+{
+    pelt_rows rows = pelt_rows(rig);
+    uint mode = track.mode & PELT_TRACK_MODES;
+    uint part = mode == PELT_TRACK_SPLINE ? track.stride / 3u : 0u;
+    uint at = track.first + key.index * track.stride + part;
+    vec4 a = rows.at[at];
+    if (mode == PELT_TRACK_STEP) {
+        return a;
+    }
+    uint next = track.first + key.next * track.stride + part;
+    vec4 b = rows.at[next];
+    float u = key.fraction;
+    if (mode == PELT_TRACK_LINEAR) {
+        return rotation ? pelt_slerp(a, b, u) : a + (b - a) * u;
+    }
+    /* Hermite; tangents are per second. */
+    vec4 leaving = rows.at[at + part];
+    vec4 arriving = rows.at[next - part];
+    float u2 = u * u;
+    float u3 = u2 * u;
+    vec4 value = (2.0 * u3 - 3.0 * u2 + 1.0) * a + key.duration * (u3 - 2.0 * u2 + u) * leaving +
+                 (3.0 * u2 - 2.0 * u3) * b + key.duration * (u3 - u2) * arriving;
+    return rotation ? pelt_unit_quaternion(value, a) : value;
+}
+
+/* A node's transform relative to its parent. */
+struct pelt_local {
+    vec3 translation;
+    vec4 rotation;
+    vec3 scale;
+    bool animated;
+};
+
+/* Tracks that share their times are searched once. */
+pelt_local pelt_sample_node(uvec2 rig, uint first_track, uint node_count, uint node,
+                            pelt_moment time)
+{
+    pelt_rig_track tracks[3];
+    for (uint path = 0u; path < 3u; path++) {
+        tracks[path] = pelt_rig_tracks(rig).at[first_track + path * node_count + node];
+    }
+    vec4 values[3];
+    uint flags = 0u;
+    uint found = PELT_POSE_NONE;
+    pelt_key key;
+    for (uint path = 0u; path < 3u; path++) {
+        pelt_rig_track track = tracks[path];
+        flags |= track.mode;
+        if ((track.mode & PELT_TRACK_MODES) == PELT_TRACK_HOLD) {
+            values[path] = pelt_rows(rig).at[track.first];
+            continue;
+        }
+        if (track.times != found) {
+            key = pelt_find_key(rig, track.times, time);
+            found = track.times;
+        }
+        values[path] = pelt_track_value(rig, track, key, path == 1u);
+    }
+    return pelt_local(values[0].xyz, values[1], values[2].xyz, (flags & PELT_TRACK_ANIMATES) != 0u);
+}
+
+#endif

@@ -1,0 +1,351 @@
+/* The pose pass: clips and states of instances to skin matrices.
+ *
+ * A workgroup poses several instances of one rig, an invocation a node of one of them; or, where a
+ * rig has more nodes than a workgroup has invocations, a single instance, a tile of nodes after the
+ * other. Every node first has the transform to its parent. Then paths double: in each round a node
+ * takes over the path of the node at which its own ends, so all global transforms are there after
+ * as many rounds as the logarithm of the depth, whatever the shape of the tree. What lies above a
+ * tile is final by then, and was carried over.
+ *
+ * An override that multiplies a node's global transform, X, multiplies from the other side: with
+ * those, a path is a pair that maps what is above it, G, to left G right, and pairs compose too.
+ * Only nodes below such an override have a left part.
+ */
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+
+#include "pelt/affine.glsl"
+#include "pelt/group.glsl"
+#include "pelt/pose_layout.h"
+#include "pelt/sample.glsl"
+
+layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer pelt_pose_groups {
+    pelt_pose_group at[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pelt_pose_states {
+    pelt_pose_state at[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pelt_overrides {
+    pelt_pose_override_record at[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pelt_rig_head {
+    pelt_rig_header header;
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pelt_rig_nodes {
+    pelt_rig_node at[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pelt_rig_clips {
+    pelt_rig_clip at[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer pelt_carried {
+    vec4 at[];
+};
+layout(push_constant) uniform constants_block { pelt_pose_constants constants; };
+
+/* Rows an instance's state takes; its world transform comes first. */
+const uint STATE_ROWS = 10u;
+
+/* A link says where a node's path ends: at a node of the tile, or above it. */
+const uint LINK_LEFT = 0x80000000u;  /* flag: the path has a left part */
+const uint LINK_ABOVE = 0x40000000u; /* flag: the rest says what is carried over, NOTHING: none */
+const uint LINK_NOTHING = 0x3fffffffu;
+const uint LINK_REST = 0x3fffffffu;
+
+shared vec4 shared_right[3 * PELT_POSE_LANES]; /* later: global transforms */
+shared vec4 shared_left[3 * PELT_POSE_LANES];
+shared uint shared_links[PELT_POSE_LANES];
+
+/* A node's path. */
+struct node_path {
+    pelt_matrix right;
+    uint link;
+};
+
+pelt_matrix load_right(uint slot)
+{
+    return pelt_matrix(vec4[3](shared_right[3u * slot], shared_right[3u * slot + 1u],
+                               shared_right[3u * slot + 2u]));
+}
+
+pelt_matrix load_left(uint slot)
+{
+    return pelt_matrix(vec4[3](shared_left[3u * slot], shared_left[3u * slot + 1u],
+                               shared_left[3u * slot + 2u]));
+}
+
+void store_right(uint slot, pelt_matrix matrix)
+{
+    for (uint i = 0u; i < 3u; i++) {
+        shared_right[3u * slot + i] = matrix.rows[i];
+    }
+}
+
+void store_left(uint slot, pelt_matrix matrix)
+{
+    for (uint i = 0u; i < 3u; i++) {
+        shared_left[3u * slot + i] = matrix.rows[i];
+    }
+}
+
+bool is_due(uint interval, uint phase)
+{
+    return interval != 0u && (constants.all != 0u || (constants.frame + phase) % interval == 0u);
+}
+
+float second_weight(pelt_pose_state state, uvec2 now)
+{
+    if (state.weight == 0.0 && state.weight_rate == 0.0) {
+        return 0.0;
+    }
+    pelt_moment elapsed =
+        pelt_elapsed(now, uvec2(state.second.since_low, state.second.since_high));
+    return clamp(state.weight + state.weight_rate * elapsed.high, 0.0, 1.0);
+}
+
+/* A node's transform to its parent, from one clip or two. */
+pelt_matrix sample_local(uvec2 rig, pelt_rig_header header, pelt_pose_state state,
+                         pelt_rig_node node, uint index)
+{
+    uvec2 now = uvec2(constants.now_low, constants.now_high);
+    float weight = second_weight(state, now);
+    pelt_local sum = pelt_local(vec3(0.0), vec4(0.0), vec3(0.0), false);
+    for (uint i = 0u; i < 2u; i++) {
+        float share = i == 0u ? 1.0 - weight : weight;
+        if (share == 0.0) {
+            continue;
+        }
+        pelt_pose_play play = state.first;
+        if (i == 1u) {
+            play = state.second;
+        }
+        pelt_rig_clip clip = pelt_rig_clips(rig).at[header.clips + play.clip];
+        pelt_moment time = pelt_play_time(play, now, clip.duration);
+        pelt_local local = pelt_sample_node(rig, clip.tracks, header.node_count, index, time);
+        /* On the side of the first, so the sum cannot vanish. */
+        float side = dot(sum.rotation, local.rotation) < 0.0 ? -share : share;
+        sum.translation += share * local.translation;
+        sum.rotation += side * local.rotation;
+        sum.scale += share * local.scale;
+        sum.animated = sum.animated || local.animated;
+    }
+    if (node.matrix != 0u && !sum.animated) {
+        pelt_rows rows = pelt_rows(rig);
+        return pelt_matrix(vec4[3](rows.at[node.matrix], rows.at[node.matrix + 1u],
+                                   rows.at[node.matrix + 2u]));
+    }
+    return pelt_compose(sum.translation, sum.rotation, sum.scale);
+}
+
+/* Where in the instance's list the node's override is, or would be. */
+uint find_override(pelt_pose_state state, uint node)
+{
+    uint low = 0u;
+    uint high = state.override_count;
+    while (low < high) {
+        uint middle = (low + high) / 2u;
+        if (pelt_overrides(state.overrides).at[middle].node < node) {
+            low = middle + 1u;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+void apply_override(pelt_pose_state state, uint node, uint slot, inout node_path path)
+{
+    uint index = find_override(state, node);
+    if (index == state.override_count ||
+        pelt_overrides(state.overrides).at[index].node != node) {
+        return;
+    }
+    uint kind = pelt_overrides(state.overrides).at[index].kind;
+    pelt_rows rows = pelt_rows(state.overrides);
+    pelt_matrix matrix = pelt_matrix(
+        vec4[3](rows.at[4u * index + 1u], rows.at[4u * index + 2u], rows.at[4u * index + 3u]));
+    if (kind == PELT_OVERRIDE_KIND_LOCAL_REPLACE) {
+        path.right = matrix;
+    } else if (kind == PELT_OVERRIDE_KIND_LOCAL_MULTIPLY) {
+        path.right = pelt_multiply(path.right, matrix);
+    } else if (kind == PELT_OVERRIDE_KIND_GLOBAL_REPLACE) {
+        path.right = matrix;
+        path.link = LINK_ABOVE | LINK_NOTHING;
+    } else {
+        store_left(slot, matrix);
+        path.link |= LINK_LEFT;
+    }
+}
+
+/* The path from a node to its parent. */
+node_path begin_path(uvec2 rig, pelt_rig_header header, pelt_pose_state state, uint index,
+                     uint slot, pelt_rig_node node)
+{
+    node_path path;
+    path.right = sample_local(rig, header, state, node, index);
+    if (node.carry_from != PELT_POSE_NONE) {
+        path.link = LINK_ABOVE | node.carry_from;
+    } else {
+        path.link = node.up != 0u ? slot - node.up : LINK_ABOVE | LINK_NOTHING;
+    }
+    if (state.override_count > 0u) {
+        apply_override(state, index, slot, path);
+    }
+    return path;
+}
+
+/* One round for all: each path goes on along that of the node where it ends. */
+void double_path(uint slot, inout node_path path)
+{
+    bool open = (path.link & LINK_ABOVE) == 0u;
+    uint above_link = 0u;
+    pelt_matrix left;
+    if (open) {
+        uint above = path.link & LINK_REST;
+        above_link = shared_links[above];
+        path.right = pelt_multiply(load_right(above), path.right);
+        if ((above_link & LINK_LEFT) != 0u) {
+            left = load_left(above);
+            if ((path.link & LINK_LEFT) != 0u) {
+                left = pelt_multiply(load_left(slot), left);
+            }
+        }
+    }
+    barrier();
+    if (open) {
+        store_right(slot, path.right);
+        if ((above_link & LINK_LEFT) != 0u) {
+            store_left(slot, left);
+        }
+        path.link = above_link | (path.link & LINK_LEFT);
+        shared_links[slot] = path.link;
+    }
+    barrier();
+}
+
+/* The global transform of a node whose path is whole. */
+pelt_matrix end_path(uint slot, node_path path, uint scratch)
+{
+    pelt_matrix global = path.right;
+    uint carried = path.link & LINK_REST;
+    if (carried != LINK_NOTHING) {
+        pelt_carried rows = pelt_carried(constants.scratch);
+        uint row = scratch + 3u * carried;
+        pelt_matrix above =
+            pelt_matrix(vec4[3](rows.at[row], rows.at[row + 1u], rows.at[row + 2u]));
+        global = pelt_multiply(above, global);
+    }
+    if ((path.link & LINK_LEFT) != 0u) {
+        global = pelt_multiply(load_left(slot), global);
+    }
+    return global;
+}
+
+void carry(uint to, uint scratch, pelt_matrix global)
+{
+    pelt_carried rows = pelt_carried(constants.scratch);
+    for (uint i = 0u; i < 3u; i++) {
+        rows.at[scratch + 3u * to + i] = global.rows[i];
+    }
+}
+
+/* No number that is written is NaN, infinite or larger than PELT_MAGNITUDE_MAX. */
+uvec4 tame(vec4 row)
+{
+    uvec4 bits = floatBitsToUint(row);
+    return min(bits & 0x7fffffffu, uvec4(PELT_POSE_LARGEST)) | (bits & 0x80000000u);
+}
+
+/* One row of world x global x inverse bind. The world's translation is often by far the largest
+ * number in it, and so comes last. */
+uvec4 output_row(uvec2 rig, uint inverse_bind, vec4 world, uint slot)
+{
+    pelt_rows rows = pelt_rows(rig);
+    pelt_matrix bind = pelt_matrix(vec4[3](rows.at[inverse_bind], rows.at[inverse_bind + 1u],
+                                           rows.at[inverse_bind + 2u]));
+    vec4 placed = pelt_multiply_row(world, load_right(slot));
+    vec4 row = pelt_multiply_row(placed, bind);
+    row.w += placed.w;
+    row.w += world.w;
+    return tame(row);
+}
+
+/* An invocation a row, so that neighbours write neighbouring bytes. */
+void write_outputs(pelt_pose_group group, pelt_rig_header header, uint tile)
+{
+    pelt_words words = pelt_words(group.rig);
+    uint first = words.at[4u * header.tiles + tile];
+    uint rows = 3u * (words.at[4u * header.tiles + tile + 1u] - first);
+    for (uint i = gl_LocalInvocationIndex; i < rows * group.instance_count;
+         i += PELT_GROUP_SIZE) {
+        uint instance = i / rows;
+        uint output_index = first + (i - instance * rows) / 3u;
+        uint row = (i - instance * rows) % 3u;
+        uvec2 output_words = pelt_pairs(group.rig).at[2u * header.outputs + output_index];
+        uint number = group.first_instance + instance;
+        pelt_pose_states states = pelt_pose_states(constants.instances);
+        bool is_socket = output_words.y >= header.matrix_count;
+        uvec2 address = states.at[number].matrices;
+        if (is_socket) {
+            address = states.at[number].sockets;
+        }
+        if (!is_due(states.at[number].interval, states.at[number].phase) ||
+            (is_socket && address == uvec2(0u))) {
+            continue;
+        }
+        vec4 world = pelt_rows(constants.instances).at[STATE_ROWS * number + row];
+        uint slot = instance * header.node_count + output_words.x;
+        uint destination = output_words.y - (is_socket ? header.matrix_count : 0u);
+        pelt_out_quads(address).at[3u * destination + row] =
+            output_row(group.rig, header.inverse_bind + 3u * output_index, world, slot);
+    }
+}
+
+void main()
+{
+    uint group_index = pelt_group_index();
+    if (group_index >= constants.count) {
+        return;
+    }
+    pelt_pose_group group = pelt_pose_groups(constants.groups).at[group_index];
+    pelt_rig_header header = pelt_rig_head(group.rig).header;
+    uint slot = gl_LocalInvocationIndex;
+
+    /* Several tiles: of one instance. */
+    uint instance = header.tile_count > 1u ? 0u : slot / header.node_count;
+    uint index = slot - instance * header.node_count;
+    bool has_instance = instance < group.instance_count;
+    uint number = group.first_instance + (has_instance ? instance : 0u);
+    pelt_pose_state state = pelt_pose_states(constants.instances).at[number];
+    has_instance = has_instance && is_due(state.interval, state.phase);
+
+    for (uint tile = 0u; tile < header.tile_count; tile++) {
+        bool live = has_instance && index < header.node_count;
+        node_path path;
+        path.link = LINK_ABOVE | LINK_NOTHING;
+        pelt_rig_node node;
+        if (live) {
+            node = pelt_rig_nodes(group.rig).at[header.nodes + index];
+            path = begin_path(group.rig, header, state, index, slot, node);
+            store_right(slot, path.right);
+        }
+        shared_links[slot] = path.link;
+        barrier();
+        for (uint round = 0u; round < header.rounds; round++) {
+            double_path(slot, path);
+        }
+        if (live) {
+            pelt_matrix global = end_path(slot, path, group.scratch);
+            store_right(slot, global);
+            if (node.carry_to != PELT_POSE_NONE) {
+                carry(node.carry_to, group.scratch, global);
+            }
+        }
+        memoryBarrierBuffer();
+        barrier();
+        write_outputs(group, header, tile);
+        barrier(); /* the next tile's transforms replace these */
+        index += PELT_GROUP_SIZE;
+    }
+}

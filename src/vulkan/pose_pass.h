@@ -1,0 +1,23 @@
+/* A pose pass as its own files see it. */
+#ifndef PELT_SRC_VULKAN_POSE_PASS_H
+#define PELT_SRC_VULKAN_POSE_PASS_H
+
+#include "vulkan/functions.h"
+
+#include <pelt/pose_pass.h>
+
+/* 2^29 s: differences fit 31 bits of seconds. */
+#define PELT_POSE_CLOCK_MAX 536870912.0
+
+struct pelt_pose_pass {
+    const pelt_host *host;
+    pelt_vulkan vulkan;
+    pelt_device_functions functions;
+    VkPipelineLayout layout;
+    VkPipeline pipeline;
+};
+
+/* Seconds as the shader's clock counts them, in 2^-32 s. */
+int64_t pelt_pose_clock(double seconds);
+
+#endif
