@@ -8,10 +8,13 @@
 #include <string.h>
 
 typedef struct squash_options {
-    pelt_option_list cases;
+    pelt_option_list files, cases;
+    uint32_t poses;
     const char *output;
     bool json;
 } squash_options;
+
+enum { NAME_WIDTH = 14 }; /* of the tables' first column */
 
 /* Dense enough that more vertices change no printed digit of a mean. */
 enum { RINGS = 401, AROUND = 192 };
@@ -21,11 +24,13 @@ typedef struct squash_errors {
     uint32_t count;
     uint32_t cases[PELT_SQUASH_CASE_COUNT];
     pelt_squash_error of[PELT_SQUASH_CASE_COUNT][PELT_SQUASH_METHOD_COUNT];
+    uint32_t character_count;
+    pelt_squash_character characters[PELT_OPTION_LIST_MAX];
 } squash_errors;
 
 static void print_heads(const pelt_report *report)
 {
-    printf("%s%-14s", pelt_report_style(report, PELT_BOLD), "");
+    printf("%s%-*s", pelt_report_style(report, PELT_BOLD), NAME_WIDTH, "");
     for (int m = 0; m < PELT_SQUASH_METHOD_COUNT; m++) {
         printf("%16s", pelt_squash_methods[m].name);
     }
@@ -47,26 +52,55 @@ static void print_errors(const pelt_report *report, const squash_errors *errors)
     }
 }
 
-static bool any_flipped(const pelt_squash_error errors[PELT_SQUASH_METHOD_COUNT])
-{
-    bool any = false;
-    for (int m = 0; m < PELT_SQUASH_METHOD_COUNT; m++) {
-        any = any || errors[m].flipped > 0.0;
-    }
-    return any;
-}
-
 static void print_flipped(const pelt_report *report, const squash_errors *errors)
 {
-    printf("\nPart of the surface whose normals point against the triangles' order, %%\n\n");
-    print_heads(report);
+    bool headed = false;
     for (uint32_t c = 0; c < errors->count; c++) {
-        if (!any_flipped(errors->of[c])) {
+        const pelt_squash_error *of = errors->of[c];
+        bool any = false;
+        for (int m = 0; m < PELT_SQUASH_METHOD_COUNT; m++) {
+            any = any || of[m].flipped > 0.0;
+        }
+        if (!any) {
             continue;
         }
-        printf("%-14s", pelt_squash_cases[errors->cases[c]].name);
+        if (!headed) {
+            printf(
+                "\nPart of the surface whose normals point against the triangles' order, %%\n\n");
+            print_heads(report);
+            headed = true;
+        }
+        printf("%-*s", NAME_WIDTH, pelt_squash_cases[errors->cases[c]].name);
         for (int m = 0; m < PELT_SQUASH_METHOD_COUNT; m++) {
-            printf("%16.1f", 100.0 * errors->of[c][m].flipped);
+            printf("%16.1f", 100.0 * of[m].flipped);
+        }
+        printf("\n");
+    }
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void print_characters(const pelt_report *report, const squash_errors *errors)
+{
+    printf("\nThe same of characters in poses of their clips: mean / what 99 %% do not exceed\n\n");
+    print_heads(report);
+    for (uint32_t i = 0; i < errors->character_count; i++) {
+        const pelt_squash_character *character = &errors->characters[i];
+        const char *name = file_name(character->name);
+        if (strlen(name) > NAME_WIDTH) {
+            pelt_print_safe(stdout, name);
+            printf("\n%-*s", NAME_WIDTH, "");
+        } else {
+            pelt_print_safe(stdout, name);
+            printf("%*s", NAME_WIDTH - (int)strlen(name), "");
+        }
+        for (int m = 0; m < PELT_SQUASH_METHOD_COUNT; m++) {
+            printf("%9.2f /%5.1f", pelt_degrees(character->errors[m].mean),
+                   pelt_degrees(character->errors[m].most));
         }
         printf("\n");
     }
@@ -85,6 +119,25 @@ static void print_legend(const pelt_report *report, const squash_errors *errors)
         printf("  %-15s %s\n", pelt_squash_cases[errors->cases[c]].name,
                pelt_squash_cases[errors->cases[c]].summary);
     }
+}
+
+static void write_character(pelt_json *json, const pelt_squash_character *character)
+{
+    pelt_json_object(json, NULL);
+    pelt_json_text(json, "name", character->name);
+    pelt_json_integer(json, "vertices", (int64_t)character->vertices);
+    pelt_json_integer(json, "poses", character->poses);
+    pelt_json_list(json, "methods");
+    for (int m = 0; m < PELT_SQUASH_METHOD_COUNT; m++) {
+        pelt_json_object_line(json, NULL);
+        pelt_json_text(json, "name", pelt_squash_methods[m].name);
+        pelt_json_rounded(json, "meanDegrees", pelt_degrees(character->errors[m].mean), 6);
+        pelt_json_rounded(json, "mostDegrees", pelt_degrees(character->errors[m].most), 6);
+        pelt_json_rounded(json, "flipped", character->errors[m].flipped, 6);
+        pelt_json_close(json);
+    }
+    pelt_json_close(json);
+    pelt_json_close(json);
 }
 
 static void write_json(const pelt_report *report, const squash_errors *errors)
@@ -110,6 +163,11 @@ static void write_json(const pelt_report *report, const squash_errors *errors)
         }
         pelt_json_close(&json);
         pelt_json_close(&json);
+    }
+    pelt_json_close(&json);
+    pelt_json_list(&json, "characters");
+    for (uint32_t i = 0; i < errors->character_count; i++) {
+        write_character(&json, &errors->characters[i]);
     }
     pelt_json_close(&json);
     pelt_report_warnings(report, &json);
@@ -139,6 +197,23 @@ static pelt_result measure(pelt_report *report, squash_errors *errors, pelt_squa
             pelt_squash_destroy(limb);
         }
     }
+    pelt_report_progress(report, NULL);
+    return result;
+}
+
+static pelt_result measure_characters(pelt_report *report, const squash_options *options,
+                                      squash_errors *errors)
+{
+    pelt_result result = PELT_OK;
+    for (uint32_t i = 0; result == PELT_OK && i < options->files.count; i++) {
+        const char *path = options->files.items[i];
+        report->input = path;
+        pelt_report_progress(report, "%u of %u: %s", i + 1, options->files.count, path);
+        result = pelt_squash_character_run(&report->host, path, options->poses,
+                                           &errors->characters[errors->character_count]);
+        errors->character_count += result == PELT_OK;
+    }
+    report->input = NULL;
     pelt_report_progress(report, NULL);
     return result;
 }
@@ -186,8 +261,10 @@ static pelt_result squash(pelt_report *report, const squash_options *options)
             errors.cases[errors.count++] = c;
         }
     }
-    pelt_result result =
-        options->output ? draw(report, options, &errors) : measure(report, &errors, NULL);
+    pelt_result result = measure_characters(report, options, &errors);
+    if (result == PELT_OK) {
+        result = options->output ? draw(report, options, &errors) : measure(report, &errors, NULL);
+    }
     if (result != PELT_OK) {
         return result;
     }
@@ -197,6 +274,9 @@ static pelt_result squash(pelt_report *report, const squash_options *options)
     }
     print_errors(report, &errors);
     print_flipped(report, &errors);
+    if (errors.character_count > 0) {
+        print_characters(report, &errors);
+    }
     print_legend(report, &errors);
     return PELT_OK;
 }
@@ -226,8 +306,7 @@ static bool check_cases(pelt_report *report, const squash_options *options)
 
 static int run(pelt_report *report, int argc, char **argv)
 {
-    squash_options options = { 0 };
-    const char *operand;
+    squash_options options = { .poses = 16 };
     const pelt_option table[] = {
         { .name = "output",
           .letter = 'o',
@@ -241,11 +320,18 @@ static int run(pelt_report *report, int argc, char **argv)
           .value = "NAME",
           .help = "only this case; may be given several times",
           .target = &options.cases },
+        { .name = "poses",
+          .kind = PELT_OPTION_COUNT,
+          .value = "N",
+          .help = "of each clip of a FILE, at even times (default: 16)",
+          .target = &options.poses,
+          .minimum = 1,
+          .maximum = 10000 },
         pelt_option_json(&options.json, "print JSON instead of a table"),
         { 0 },
     };
     pelt_parsed parsed =
-        pelt_options_parse(report, &pelt_study_squash, table, argc, argv, &operand);
+        pelt_options_parse_files(report, &pelt_study_squash, table, argc, argv, &options.files);
     if (parsed != PELT_PARSED_RUN) {
         return parsed == PELT_PARSED_HELP ? PELT_EXIT_OK : PELT_EXIT_USAGE;
     }
@@ -262,13 +348,14 @@ static int run(pelt_report *report, int argc, char **argv)
 
 const pelt_command pelt_study_squash = {
     .name = "study squash",
-    .operand = NULL,
+    .operand = "[FILE...]",
     .summary = "Compare five ways of turning normals on a limb that is bent and squashed",
     .details =
         "\n"
         "Each is compared with the normals of the surface that skinning makes, from the Jacobian\n"
         "of the deformation in double precision. That has a term for the change of the weights,\n"
-        "which no method here knows: none is exact where weights change.\n",
-    .example = "pelt study squash -o pictures",
+        "which no method here knows: none is exact where weights change. Files are characters,\n"
+        "which are compared the same way on their own triangles, in poses of all their clips.\n",
+    .example = "pelt study squash fox.glb -o pictures",
     .run = run,
 };

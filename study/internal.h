@@ -24,7 +24,7 @@ static inline void cross3(const double a[3], const double b[3], double out[3])
 static inline bool normalize3(double v[3])
 {
     double length = sqrt(dot3(v, v));
-    if (!(length > 1e-12)) {
+    if (!(length > 1e-150)) { /* whose square is not denormal */
         return false;
     }
     for (int i = 0; i < 3; i++) {

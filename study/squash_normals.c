@@ -11,11 +11,14 @@ const pelt_squash_name pelt_squash_methods[PELT_SQUASH_METHOD_COUNT] = {
     { "plain", "the blended matrix itself" },
 };
 
-static void blended(const squash_pose *pose, double w, double out[9])
+static void blended(const squash_blend *blend, double out[9])
 {
     for (int i = 0; i < 9; i++) {
         int at = 4 * (i / 3) + i % 3;
-        out[i] = (1.0 - w) * pose->joints[0][at] + w * pose->joints[1][at];
+        out[i] = 0.0;
+        for (uint32_t joint = 0; joint < blend->count; joint++) {
+            out[i] += blend->weights[joint] * blend->matrices[joint][at];
+        }
     }
 }
 
@@ -38,11 +41,14 @@ static void cofactor(const double a[9], double out[9])
 /* Zero where there is none. */
 static void inverse_transpose(const double a[9], double out[9])
 {
-    double cofactors[9];
+    double cofactors[9], lengths = 1.0;
     cofactor(a, cofactors);
     double determinant = dot3(a, cofactors);
+    for (int row = 0; row < 3; row++) {
+        lengths *= sqrt(dot3(a + 3 * row, a + 3 * row));
+    }
     for (int i = 0; i < 9; i++) {
-        out[i] = fabs(determinant) > 1e-12 ? cofactors[i] / determinant : 0.0;
+        out[i] = fabs(determinant) > 1e-12 * lengths ? cofactors[i] / determinant : 0.0;
     }
 }
 
@@ -54,10 +60,12 @@ static void times(const double a[9], const double v[3], double out[3])
 
 void squash_jacobian(const squash_pose *pose, const double p[3], double out[9])
 {
-    blended(pose, squash_weight(p[0]), out);
-    double slope = squash_weight_slope(p[0]);
+    double w = squash_weight(p[0]), slope = squash_weight_slope(p[0]);
     for (int row = 0; row < 3; row++) {
         const double *first = pose->joints[0] + 4 * row, *second = pose->joints[1] + 4 * row;
+        for (int k = 0; k < 3; k++) {
+            out[3 * row + k] = (1.0 - w) * first[k] + w * second[k];
+        }
         out[3 * row] += slope * (dot3(second, p) + second[3] - dot3(first, p) - first[3]);
     }
 }
@@ -78,59 +86,77 @@ void squash_jacobian_by_differences(const squash_pose *pose, const double p[3], 
     }
 }
 
+bool squash_cofactor_normal(const double jacobian[9], const double n[3], double out[3])
+{
+    double scaled[9], largest = 0.0;
+    for (int i = 0; i < 9; i++) {
+        largest = fmax(largest, fabs(jacobian[i]));
+    }
+    for (int i = 0; i < 9; i++) {
+        scaled[i] = largest > 0.0 ? jacobian[i] / largest : 0.0;
+    }
+    cofactor(scaled, scaled);
+    times(scaled, n, out);
+    /* Below this rounding, and differences, would make the direction. */
+    return dot3(out, out) > 1e-12 && normalize3(out);
+}
+
 bool squash_true_normal(const squash_pose *pose, const double p[3], const double n[3],
                         double out[3])
 {
     double jacobian[9];
     squash_jacobian_by_differences(pose, p, jacobian);
-    cofactor(jacobian, jacobian);
-    times(jacobian, n, out);
-    /* Below this the differences' errors would make the direction. */
-    return dot3(out, out) > 1e-12 && normalize3(out);
+    return squash_cofactor_normal(jacobian, n, out);
 }
 
-void squash_method_normal(const squash_pose *pose, pelt_squash_method method, const double p[3],
-                          const double n[3], double out[3])
+/* Each joint turns the normal by itself; the results are blended. */
+static void turn_by_joints(const squash_blend *blend, pelt_squash_method method, const double n[3],
+                           double out[3])
 {
-    double w = squash_weight(p[0]), matrix[9], sum[3] = { 0.0 };
-    const double weights[2] = { 1.0 - w, w };
-    switch (method) {
-    case PELT_SQUASH_JOINT_INVERSES:
-    case PELT_SQUASH_JOINT_COFACTORS:
-        for (int joint = 0; joint < 2; joint++) {
-            double turned[3];
-            linear_part(pose->joints[joint], matrix);
-            if (method == PELT_SQUASH_JOINT_INVERSES) {
-                inverse_transpose(matrix, matrix);
-                times(matrix, n, turned);
-            } else {
-                cofactor(matrix, matrix);
-                times(matrix, n, turned);
-                (void)normalize3(turned);
-            }
-            for (int i = 0; i < 3; i++) {
-                sum[i] += weights[joint] * turned[i];
-            }
+    out[0] = out[1] = out[2] = 0.0;
+    for (uint32_t joint = 0; joint < blend->count; joint++) {
+        double matrix[9], turned[3];
+        linear_part(blend->matrices[joint], matrix);
+        if (method == PELT_SQUASH_JOINT_INVERSES) {
+            inverse_transpose(matrix, matrix);
+            times(matrix, n, turned);
+        } else {
+            cofactor(matrix, matrix);
+            times(matrix, n, turned);
+            (void)normalize3(turned);
         }
-        memcpy(out, sum, sizeof(sum));
-        break;
-    case PELT_SQUASH_COFACTOR:
-        blended(pose, w, matrix);
-        cofactor(matrix, matrix);
+        for (int i = 0; i < 3; i++) {
+            out[i] += blend->weights[joint] * turned[i];
+        }
+    }
+}
+
+void squash_turn(const squash_blend *blend, pelt_squash_method method, const double n[3],
+                 double out[3])
+{
+    double matrix[9];
+    blended(blend, matrix);
+    if (method == PELT_SQUASH_JOINT_INVERSES || method == PELT_SQUASH_JOINT_COFACTORS) {
+        turn_by_joints(blend, method, n, out);
+    } else {
+        if (method == PELT_SQUASH_COFACTOR) {
+            cofactor(matrix, matrix);
+        } else if (method == PELT_SQUASH_INVERSE) {
+            inverse_transpose(matrix, matrix);
+        }
         times(matrix, n, out);
-        break;
-    case PELT_SQUASH_INVERSE:
-        blended(pose, w, matrix);
-        inverse_transpose(matrix, matrix);
-        times(matrix, n, out);
-        break;
-    default:
-        blended(pose, w, matrix);
-        times(matrix, n, out);
-        break;
     }
     if (!normalize3(out)) {
         out[0] = out[1] = 0.0;
         out[2] = 1.0;
     }
+}
+
+void squash_method_normal(const squash_pose *pose, pelt_squash_method method, const double p[3],
+                          const double n[3], double out[3])
+{
+    double w = squash_weight(p[0]);
+    const double *const matrices[2] = { pose->joints[0], pose->joints[1] };
+    const double weights[2] = { 1.0 - w, w };
+    squash_turn(&(squash_blend){ 2, matrices, weights }, method, n, out);
 }

@@ -41,7 +41,21 @@ bool squash_true_normal(const squash_pose *pose, const double p[3], const double
 void squash_jacobian(const squash_pose *pose, const double p[3], double out[9]);
 void squash_jacobian_by_differences(const squash_pose *pose, const double p[3], double out[9]);
 
+/* The joints of a place: matrices of three rows of four, and weights. */
+typedef struct squash_blend {
+    uint32_t count;
+    const double *const *matrices;
+    const double *weights;
+} squash_blend;
+
 /* What a method makes of a normal; (0 0 1) where it gives none. */
+void squash_turn(const squash_blend *blend, pelt_squash_method method, const double n[3],
+                 double out[3]);
+
+/* cof(J) n to unit length, J three rows of three; false where that vanishes. */
+bool squash_cofactor_normal(const double jacobian[9], const double n[3], double out[3]);
+
+/* The same at a place of the limb. */
 void squash_method_normal(const squash_pose *pose, pelt_squash_method method, const double p[3],
                           const double n[3], double out[3]);
 

@@ -358,7 +358,6 @@ class Usage(Case):
                 ("needs -o OUT.glb", ("skin", sample)), ("needs -o OUT.png", ("render", sample)),
                 ("needs -o OUT.glb", ("sample",)), ("'b.glb' is too many", ("info", sample, "b.glb")),
                 ("takes no file", ("sample", "-o", out, "x")), ("needs a NAME", ("study",)),
-                ("pelt study squash takes no file", ("study", "squash", "x")),
                 ("did you mean 'squash-bend'", ("study", "squash", "--case", "squash-bent")),
                 ("see 'pelt study squash'", ("study", "squash", "--case", "xyzzy")),
                 ("--output: must not be empty", ("study", "squash", "--output=")), ("needs a FILE", ("info", "")),
@@ -1185,6 +1184,21 @@ class StudySquash(Case):
                 self.assertAlmostEqual(float(printed[0]), method["meanDegrees"], delta=0.0501)
                 self.assertAlmostEqual(float(printed[1]), method["worstDegrees"], delta=0.0501)
         self.assertLessEqual(max(map(len, run.out.splitlines())), 100)
+
+    def test_characters(self):
+        sample = self.folder.sample
+        run = self.ok("study", "squash", sample, "--poses", 2, "--case", "twist")
+        self.assertRegex(run.out, r"(?m)^%s\s+\d+\.\d\d / " % os.path.basename(sample))
+        self.assertNotIn("against the triangles", run.out)
+        report = self.ok("study", "squash", sample, sample, "--poses", 2, "--json").json()
+        first, second = report["characters"]
+        self.assertEqual(first, second)
+        info = self.ok("info", sample, "--json").json()
+        self.assertEqual(first["poses"], 2 * len(info["clips"]))
+        self.assertEqual([method["name"] for method in first["methods"]], self.METHODS)
+        for method in first["methods"]:
+            self.assertTrue(0 < method["meanDegrees"] < method["mostDegrees"] <= 90)
+        self.fails(1, "missing.glb", "study", "squash", self.path("missing.glb"))
 
     def test_picture(self):
         folder = self.path("squash")
