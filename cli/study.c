@@ -9,6 +9,7 @@ static const struct {
 } studies[] = {
     { "squash", &pelt_study_squash },
     { "weights", &pelt_study_weights },
+    { "crossover", &pelt_study_crossover },
 };
 enum { STUDY_COUNT = sizeof(studies) / sizeof(studies[0]) };
 

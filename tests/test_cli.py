@@ -22,7 +22,7 @@ import zlib
 
 PELT = ""
 COMMANDS = ("info", "skin", "render", "verify", "sample", "bench", "study")
-STUDIES = ("squash", "weights")
+STUDIES = ("squash", "weights", "crossover")
 DEVICES = ("reference", "cpu", "gpu")
 
 
@@ -1087,6 +1087,61 @@ class StudyWeights(Case):
         for text, file in (("nothing in its scene is skinned", rigid), ("missing.glb", "missing.glb")):
             self.fails(1, text, "study", "weights", "-n", 5, "--svg", out, self.folder.sample, file)
         self.assertFalse(os.path.exists(out))
+
+
+class StudyCrossover(Case):
+    def test_looseness(self):
+        run = self.ok("study", "crossover", "--only", "looseness", "--poses", 3, "--json",
+                      self.folder.sample)
+        result = run.json()
+        self.assertNotIn("cells", result)
+        (one,) = result["looseness"]
+        self.assertEqual((one["name"], one["poses"], one["edges"]["boxes"]), (self.folder.sample, 6, 6))
+        for key in ("edges", "volumes", "edgesAroundAll", "volumesAroundAll"):
+            spread = one[key]
+            self.assertTrue(1 <= spread["median"] <= spread["nineteenOfTwenty"] <= spread["worst"], spread)
+        text = self.ok("study", "crossover", "--only", "looseness", "--poses", 3)
+        self.assertIn("the built-in character", text.out)
+        self.assertLessEqual(max(map(len, text.out.splitlines())), 100)
+        self.assertEqual(text.err, "")
+
+    def test_map(self):
+        self.need_gpu()
+        small = ("--total", 1000, "--vertices", 200, "--vertices", 50, "--vertices", 200,
+                 "--joints", 4, "--joints", 60, "--rounds", 1, "--poses", 1)
+        plot = self.path("crossover.svg")
+        result = self.ok("study", "crossover", *small, "--svg", plot, "--json").json()
+        self.assertEqual([(cell["vertices"], cell["joints"], cell["meshes"]) for cell in result["cells"]],
+                         [(50, 4, 20), (200, 4, 5), (200, 60, 5)])
+        for cell in result["cells"]:
+            self.assertTrue(cell["checked"])
+            self.assertAlmostEqual(cell["pelt"]["fasterThanJoints"],
+                                   cell["fromJoints"]["seconds"] / cell["pelt"]["seconds"], delta=1e-3)
+        self.assertRegex(result["says"], r"\AIn pelt's pass exact boxes are the faster in \w+ of 3 shapes")
+        self.assertEqual(len(result["looseness"]), 1)
+        root = xml.etree.ElementTree.parse(plot).getroot()
+        texts = ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertIn("How much larger boxes from joints are than exact ones", texts)
+        self.assertEqual(texts.count("vertices a mesh"), 6)
+        text = self.ok("study", "crossover", *small, "--only", "map").out
+        self.assertRegex(text, r"(?m)^ +200 +60 +\d")
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+        self.assertNotIn("looser", text)
+
+    def test_wrong_arguments(self):
+        for text, args in (
+                ("--vertices 'x': must be a whole number", ("--vertices", "x")),
+                ("from 1 to 65535", ("--joints", "0")), ("from 1 to 65535", ("--joints", "4x")),
+                ("given more than 16 times", ("--joints", "4") * 17),
+                ("did you mean 'map'", ("--only", "mpa")),
+                ("--only map takes no file", ("--only", "map", self.folder.sample))):
+            self.fails(2, text, "study", "crossover", *args)
+        self.fails(1, "missing.glb", "study", "crossover", "missing.glb")
+
+    def test_without_a_device(self):
+        self.fails(3, "xyzzy", "study", "crossover", "--poses", 1, "--svg", self.path("unwanted.svg"),
+                   env=dict(os.environ, PELT_DEVICE="xyzzy"))
+        self.assertFalse(os.path.exists(self.path("unwanted.svg")))
 
 
 class Bench(Case):
