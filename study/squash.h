@@ -22,7 +22,7 @@ typedef struct pelt_squash_name {
 
 extern const pelt_squash_name pelt_squash_methods[PELT_SQUASH_METHOD_COUNT];
 
-enum { PELT_SQUASH_CASE_COUNT = 12 };
+enum { PELT_SQUASH_CASE_COUNT = 13 };
 extern const pelt_squash_name pelt_squash_cases[PELT_SQUASH_CASE_COUNT];
 
 /* Of one method in one case. Angles are those between lines, in radians, up to half pi: which side

@@ -329,20 +329,23 @@ pelt_result pelt_squash_character_run(const pelt_host *host, const char *path,
     tally *all = pelt_allocate(host, 1, sizeof(*all));
     if (!matrices || !all) {
         result = pelt_fail(host, PELT_ERROR_MEMORY, path, NULL, "no memory for its poses");
+        goto done;
     }
     for (uint32_t i = 0; result == PELT_OK && i < model->part_count; i++) {
-        const pelt_primitive *primitive = study_primitive(model, &model->parts[i]);
         if (model->parts[i].skinned) {
-            out->vertices += primitive->vertex_count;
+            out->vertices += study_primitive(model, &model->parts[i])->vertex_count;
             result = measure_part(&character, &model->parts[i], matrices, all);
         }
     }
-    if (result == PELT_OK && !(all->area > 0.0)) {
+    if (result != PELT_OK) {
+        goto done;
+    }
+    if (all->area > 0.0) {
+        summarise(all, out);
+    } else {
         result = pelt_fail(host, PELT_ERROR_FILE, path, NULL, "it has no skinned triangles");
     }
-    if (result == PELT_OK) {
-        summarise(all, out);
-    }
+done:
     pelt_release(host, all);
     pelt_release(host, matrices);
     pelt_study_character_close(&character);

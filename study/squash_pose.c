@@ -77,14 +77,6 @@ static void rotate(double m[12], int axis, double degrees)
     multiply(m, r, m);
 }
 
-/* m := m x R S R^-1, the turn about z. */
-static void scale_askew(double m[12], double degrees, double x, double y, double z)
-{
-    rotate(m, 2, degrees);
-    scale(m, x, y, z);
-    rotate(m, 2, -degrees);
-}
-
 const pelt_squash_name pelt_squash_cases[PELT_SQUASH_CASE_COUNT] = {
     { "scale", "both joints scaled by 0.5, 2 and 0.25, askew: weights do not matter" },
     { "bend", "one joint turned by 90 degrees" },
@@ -95,59 +87,48 @@ const pelt_squash_name pelt_squash_cases[PELT_SQUASH_CASE_COUNT] = {
     { "askew", "one joint squashed as above, at 45 degrees to the limb" },
     { "squash-bend", "one joint squashed and turned by 60 degrees" },
     { "flatten-twist", "one joint flattened and turned by 90 degrees" },
+    { "grow-bend", "one joint scaled by 4 and turned by 90 degrees" },
     { "grow-twist", "one joint scaled by 3 and turned by 120 degrees" },
     { "mirror", "one joint mirrored across the limb" },
     { "mirror-squash", "both joints mirrored, one squashed" },
 };
 
+/* Scales along axes that are turned about z by askew degrees, then a turn. Axes 0 1 2: x, along the
+ * limb, y z. */
+typedef struct joint_pose {
+    double scale[3];
+    double askew;
+    int axis;
+    double degrees;
+} joint_pose;
+
+static const joint_pose poses[PELT_SQUASH_CASE_COUNT][2] = {
+    { { .scale = { 0.5, 2, 0.25 }, .askew = 25 }, { .scale = { 0.5, 2, 0.25 }, .askew = 25 } },
+    { { .scale = { 1, 1, 1 } }, { .scale = { 1, 1, 1 }, .axis = 2, .degrees = 90 } },
+    { { .scale = { 1, 1, 1 } }, { .scale = { 1, 1, 1 }, .axis = 0, .degrees = 120 } },
+    { { .scale = { 1, 1, 1 } }, { .scale = { 0.25, 2, 2 } } },
+    { { .scale = { 1, 1, 1 } }, { .scale = { 4, 0.5, 0.5 } } },
+    { { .scale = { 1, 1, 1 } }, { .scale = { 1, 0.25, 2 } } },
+    { { .scale = { 1, 1, 1 } }, { .scale = { 0.25, 2, 2 }, .askew = 45 } },
+    { { .scale = { 1, 1, 1 } }, { .scale = { 0.25, 2, 2 }, .axis = 1, .degrees = 60 } },
+    { { .scale = { 1, 1, 1 } }, { .scale = { 1, 0.25, 2 }, .axis = 0, .degrees = 90 } },
+    { { .scale = { 1, 1, 1 } }, { .scale = { 4, 4, 4 }, .axis = 2, .degrees = 90 } },
+    { { .scale = { 1, 1, 1 } }, { .scale = { 3, 3, 3 }, .axis = 0, .degrees = 120 } },
+    { { .scale = { 1, 1, 1 } }, { .scale = { 1, 1, -1 } } },
+    { { .scale = { 1, 1, -1 } }, { .scale = { 0.25, 2, -2 } } },
+};
+
 squash_pose squash_pose_of(uint32_t which)
 {
     squash_pose pose;
-    memcpy(pose.joints[0], identity, sizeof(identity));
-    memcpy(pose.joints[1], identity, sizeof(identity));
-    double *first = pose.joints[0], *second = pose.joints[1];
-    switch (which) {
-    case 0:
-        scale_askew(first, 25.0, 0.5, 2.0, 0.25);
-        memcpy(second, first, sizeof(pose.joints[0]));
-        break;
-    case 1:
-        rotate(second, 2, 90.0);
-        break;
-    case 2:
-        rotate(second, 0, 120.0);
-        break;
-    case 3:
-        scale(second, 0.25, 2.0, 2.0);
-        break;
-    case 4:
-        scale(second, 4.0, 0.5, 0.5);
-        break;
-    case 5:
-        scale(second, 1.0, 0.25, 2.0);
-        break;
-    case 6:
-        scale_askew(second, 45.0, 0.25, 2.0, 2.0);
-        break;
-    case 7:
-        rotate(second, 1, 60.0);
-        scale(second, 0.25, 2.0, 2.0);
-        break;
-    case 8:
-        rotate(second, 0, 90.0);
-        scale(second, 1.0, 0.25, 2.0);
-        break;
-    case 9:
-        rotate(second, 0, 120.0);
-        scale(second, 3.0, 3.0, 3.0);
-        break;
-    case 10:
-        scale(second, 1.0, 1.0, -1.0);
-        break;
-    default:
-        scale(first, 1.0, 1.0, -1.0);
-        scale(second, 0.25, 2.0, -2.0);
-        break;
+    for (int i = 0; i < 2; i++) {
+        const joint_pose *joint = &poses[which][i];
+        double *matrix = pose.joints[i];
+        memcpy(matrix, identity, sizeof(identity));
+        rotate(matrix, joint->axis, joint->degrees);
+        rotate(matrix, 2, joint->askew);
+        scale(matrix, joint->scale[0], joint->scale[1], joint->scale[2]);
+        rotate(matrix, 2, -joint->askew);
     }
     return pose;
 }
