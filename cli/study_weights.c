@@ -75,7 +75,7 @@ static int run(pelt_report *report, int argc, char **argv)
           .help = "random vertices of each kind (default: 1000000)",
           .target = &options.vertices,
           .minimum = 1,
-          .maximum = 1000000000 },
+          .maximum = 100000000 },
         { .name = "seed",
           .kind = PELT_OPTION_COUNT,
           .value = "N",

@@ -140,16 +140,24 @@ static decades find_decades(const pelt_weight_study *characters, uint32_t count)
     return (decades){ (int)fmax(floor(log10(least)), NEAREST), (int)ceil(log10(most)) };
 }
 
-static void put_move_axis(pelt_page *page, const decades *axis, uint32_t count)
+/* 10 to the power, in superscript digits. */
+static void format_decade(int decade, char *out, size_t size)
 {
     static const char *const digits[] = { "\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",
                                           "\xc2\xb3",     "\xe2\x81\xb4", "\xe2\x81\xb5",
-                                          "\xe2\x81\xb6", "\xe2\x81\xb7", "\xe2\x81\xb8" };
+                                          "\xe2\x81\xb6", "\xe2\x81\xb7", "\xe2\x81\xb8",
+                                          "\xe2\x81\xb9" };
+    int power = abs(decade);
+    (void)snprintf(out, size, "10%s%s%s", decade < 0 ? "\xe2\x81\xbb" : "",
+                   power >= 10 ? digits[power / 10 % 10] : "", digits[power % 10]);
+}
+
+static void put_move_axis(pelt_page *page, const decades *axis, uint32_t count)
+{
     char text[64];
     for (int decade = axis->first; decade <= axis->last; decade++) {
         double x = move_x(axis, pow(10.0, decade));
-        (void)snprintf(text, sizeof(text), "10%s%s", decade < 0 ? "\xe2\x81\xbb" : "",
-                       digits[abs(decade) % 9]);
+        format_decade(decade, text, sizeof(text));
         pelt_page_line(page, x, TOP, x, BOTTOM, "stroke=\"" PAGE_RULE "\"");
         pelt_page_text(page, x, BOTTOM + 18, "middle", PAGE_TICK, text);
     }

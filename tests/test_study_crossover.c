@@ -283,6 +283,25 @@ static void boxes_from_joints_are_never_smaller(void **state)
                      PELT_ERROR_IO);
 }
 
+static void unwinds_without_memory(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/pelt-crossover-XXXXXX.glb";
+    const float positions[] = { 1, 0, 0, 0, 2, 1 };
+    write_turned(path, positions, 2);
+    pelt_looseness loose;
+    pelt_result result = PELT_ERROR_MEMORY;
+    for (long calls = 0; result != PELT_OK; calls++) {
+        assert_int_equal(result, PELT_ERROR_MEMORY);
+        meter m = { .calls_left = calls };
+        const pelt_host host = { .user = &m, .allocate = metered };
+        result = pelt_looseness_measure(&host, path, 2, &loose);
+        assert_int_equal(m.alive, 0);
+    }
+    assert_int_equal(loose.poses, 2);
+    (void)unlink(path);
+}
+
 /* -- the page ------------------------------------------------------------------------------ */
 
 static char *read_text(const char *path)
@@ -347,6 +366,7 @@ int main(void)
         cmocka_unit_test(looseness_is_as_by_hand),
         cmocka_unit_test(flat_boxes_have_no_volume),
         cmocka_unit_test(boxes_from_joints_are_never_smaller),
+        cmocka_unit_test(unwinds_without_memory),
         cmocka_unit_test(plots_cells_and_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

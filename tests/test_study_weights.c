@@ -359,6 +359,26 @@ static void refuses_what_is_not_skinned(void **state)
     (void)unlink(path);
 }
 
+static void unwinds_without_memory(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/pelt-weights-XXXXXX.glb";
+    const float positions[] = { 1, 0, 0 }, weights[] = { 1, 0, 0, 0 };
+    const uint16_t joints[] = { 1, 0, 0, 0 };
+    write_character(path, positions, joints, weights, 1, 4);
+    static pelt_weight_study study;
+    pelt_result result = PELT_ERROR_MEMORY;
+    for (long calls = 0; result != PELT_OK; calls++) {
+        assert_int_equal(result, PELT_ERROR_MEMORY);
+        meter m = { .calls_left = calls };
+        const pelt_host host = { .user = &m, .allocate = metered };
+        result = pelt_weight_study_character(&host, path, 1, &study);
+        assert_int_equal(m.alive, 0);
+    }
+    assert_int_equal(study.vertices, 1);
+    (void)unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +392,7 @@ int main(void)
         cmocka_unit_test(keeps_the_largest_four),
         cmocka_unit_test(takes_the_built_in_character),
         cmocka_unit_test(refuses_what_is_not_skinned),
+        cmocka_unit_test(unwinds_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
