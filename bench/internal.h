@@ -197,6 +197,7 @@ typedef struct pelt_bench_data {
     pelt_buffer normal_chunks;   /* what the ways of turning normals need */
     uint32_t normal_chunk_count;
     pelt_buffer inverse_palettes, cofactor_palettes;
+    bool cofactors_fit; /* into half floats, those of all joints */
 } pelt_bench_data;
 
 pelt_result pelt_bench_data_create(const pelt_bench *bench, const pelt_bench_unit *unit,

@@ -46,12 +46,20 @@ static void fit_scene(const pelt_bench *bench, const pelt_bench_settings *settin
 
 static pelt_result make_what_normals_need(scene_run *run)
 {
-    for (uint32_t v = 0; v < PELT_BENCH_VARIANT_COUNT; v++) {
-        if (run->out->rows[v].measured && pelt_bench_variants[v].info.of_normals) {
-            return pelt_bench_normals_create(&run->data);
+    pelt_result result = PELT_OK;
+    for (uint32_t v = 0; result == PELT_OK && v < PELT_BENCH_VARIANT_COUNT; v++) {
+        pelt_bench_row *row = &run->out->rows[v];
+        if (!row->measured || !pelt_bench_variants[v].info.of_normals) {
+            continue;
+        }
+        result = pelt_bench_normals_create(&run->data); /* does nothing the second time */
+        if (pelt_bench_variants[v].family == BENCH_FAMILY_JOINT_COFACTORS &&
+            !run->data.cofactors_fit) {
+            row->measured = false;
+            row->reason = "half floats do not hold the cofactors of some joint";
         }
     }
-    return PELT_OK;
+    return result;
 }
 
 static pelt_result check_all(scene_run *run)

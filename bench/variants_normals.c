@@ -4,13 +4,15 @@
 #include <math.h>
 #include <string.h>
 
+#define HALF_MAX 65504.0
+
 enum { CHUNK_VERTICES = 1024, ROW = 4, MATRIX = 3 * ROW };
 
 /* To the nearest, ties to even; beyond the largest, the largest. */
 static uint16_t half_from_double(double value)
 {
     uint16_t sign = signbit(value) ? 0x8000 : 0;
-    double magnitude = fmin(fabs(value), 65504.0);
+    double magnitude = fmin(fabs(value), HALF_MAX);
     int exponent = 0;
     (void)frexp(magnitude, &exponent);
     if (exponent < -13 || magnitude == 0.0) {
@@ -49,12 +51,13 @@ void pelt_bench_stored_cofactors(const float *matrix, double out[9])
 /* For each instance its skin matrices, each with what append puts behind it. */
 typedef struct palette_writer {
     const pelt_bench_unit *unit;
-    uint32_t floats; /* a joint */
-    void (*append)(const float *matrix, float *out);
-    float *matrices; /* of one instance */
+    uint32_t floats;                                 /* a joint */
+    bool (*append)(const float *matrix, float *out); /* false: it does not fit */
+    float *matrices;                                 /* of one instance */
+    bool *all_fit;
 } palette_writer;
 
-static void append_inverse(const float *matrix, float *out)
+static bool append_inverse(const float *matrix, float *out)
 {
     double determinant = 0.0;
     for (int k = 0; k < 3; k++) {
@@ -64,15 +67,24 @@ static void append_inverse(const float *matrix, float *out)
         double value = cofactor_of(matrix, i / 3, i % 3) / determinant;
         out[ROW * (i / 3) + i % 3] = isfinite(value) ? (float)value : 0.0f;
     }
+    return true;
 }
 
-static void append_cofactors(const float *matrix, float *out)
+/* They fit if the largest is stored as well as the format can and none is too large, as those of a
+ * mesh whose positions are large integers are not. */
+static bool append_cofactors(const float *matrix, float *out)
 {
     uint16_t halves[8];
-    for (int i = 0; i < 8; i++) {
-        halves[i] = half_from_double(cofactor_of(matrix, i / 3, i % 3));
+    double largest = 0.0;
+    for (int i = 0; i < 9; i++) {
+        double value = cofactor_of(matrix, i / 3, i % 3);
+        largest = fmax(largest, fabs(value));
+        if (i < 8) {
+            halves[i] = half_from_double(value);
+        }
     }
     memcpy(out, halves, sizeof(halves));
+    return largest == 0.0 || (largest >= 0x1p-13 && largest <= HALF_MAX);
 }
 
 static void write_palettes(const void *user, uint32_t first, uint32_t count, void *out)
@@ -85,7 +97,7 @@ static void write_palettes(const void *user, uint32_t first, uint32_t count, voi
         for (uint32_t m = 0; m < writer->unit->matrix_count; m++, to += writer->floats) {
             const float *matrix = writer->matrices + MATRIX * (size_t)m;
             memcpy(to, matrix, MATRIX * sizeof(float));
-            writer->append(matrix, to + MATRIX);
+            *writer->all_fit = writer->append(matrix, to + MATRIX) && *writer->all_fit;
         }
     }
 }
@@ -113,11 +125,18 @@ pelt_result pelt_bench_normals_create(pelt_bench_data *data)
     pelt_result result =
         pelt_bench_chunks(data, CHUNK_VERTICES, &data->normal_chunk_count, &data->normal_chunks);
     if (result == PELT_OK) {
-        const palette_writer inverses = { data->unit, 2 * MATRIX, append_inverse, NULL };
+        bool all_fit = true;
+        const palette_writer inverses = {
+            .unit = data->unit, .floats = 2 * MATRIX, .append = append_inverse, .all_fit = &all_fit
+        };
         result = create_palettes(data, inverses, &data->inverse_palettes);
     }
     if (result == PELT_OK) {
-        const palette_writer cofactors = { data->unit, MATRIX + ROW, append_cofactors, NULL };
+        data->cofactors_fit = true;
+        const palette_writer cofactors = { .unit = data->unit,
+                                           .floats = MATRIX + ROW,
+                                           .append = append_cofactors,
+                                           .all_fit = &data->cofactors_fit };
         result = create_palettes(data, cofactors, &data->cofactor_palettes);
     }
     return result;

@@ -152,6 +152,7 @@ static void list_json(void)
         pelt_json_object_line(&json, NULL);
         pelt_json_text(&json, "name", info->name);
         pelt_json_text(&json, "box", bounds_names[info->bounds]);
+        pelt_json_bool(&json, "onlyIfAsked", info->of_normals);
         pelt_json_text(&json, "summary", info->summary);
         pelt_json_close(&json);
     }

@@ -245,6 +245,31 @@ static void checks_tell_normals_apart(void **state)
     pelt_bench_unit_destroy(self.unit);
 }
 
+/* As of a mesh whose positions are large integers: scales of 2^-7 have cofactors of 2^-14. */
+static void tiny_cofactors_are_not_measured(void **state)
+{
+    (void)state;
+    broken self = make_unbroken();
+    assert_int_equal(pelt_bench_normals_create(&self.data), PELT_OK);
+    assert_true(self.data.cofactors_fit);
+    pelt_bench_data_destroy(&self.data);
+    self.unit->pose_count = 1;
+    self.unit->poses = calloc(self.unit->matrix_count, 12 * sizeof(float));
+    for (uint32_t j = 0; j < self.unit->matrix_count; j++) {
+        for (int i = 0; i < 3; i++) {
+            self.unit->poses[12 * j + 5 * i] = 0x1p-7f;
+        }
+    }
+    assert_int_equal(pelt_bench_data_create(shared_bench, self.unit, 2, false, &self.data),
+                     PELT_OK);
+    assert_int_equal(pelt_bench_normals_create(&self.data), PELT_OK);
+    assert_false(self.data.cofactors_fit);
+    pelt_bench_data_destroy(&self.data);
+    free(self.unit->poses);
+    self.unit->poses = NULL;
+    pelt_bench_unit_destroy(self.unit);
+}
+
 /* Of a matrix whose cofactors are known, in steps that half floats have and that they do not. */
 static void cofactors_are_stored_in_halves(void **state)
 {
@@ -411,6 +436,7 @@ int main(void)
         cmocka_unit_test(checks_notice_wrong_directions),
         cmocka_unit_test(checks_tell_normals_apart),
         cmocka_unit_test(cofactors_are_stored_in_halves),
+        cmocka_unit_test(tiny_cofactors_are_not_measured),
         cmocka_unit_test(checks_notice_wrong_boxes),
         cmocka_unit_test(made_meshes_are_like_real_ones),
         cmocka_unit_test(bytes_are_those_of_the_documents),
