@@ -3,6 +3,7 @@
 #ifndef PELT_PELT_H
 #define PELT_PELT_H
 
+#include <pelt/bake.h>
 #include <pelt/base.h>
 #include <pelt/gltf.h>
 #include <pelt/model.h>
