@@ -4,8 +4,8 @@
 #include <string.h>
 
 static const pelt_command *const commands[] = {
-    &pelt_command_info,   &pelt_command_skin,  &pelt_command_render, &pelt_command_verify,
-    &pelt_command_sample, &pelt_command_bench, &pelt_command_study,
+    &pelt_command_info,   &pelt_command_skin,   &pelt_command_render, &pelt_command_bake,
+    &pelt_command_verify, &pelt_command_sample, &pelt_command_bench,  &pelt_command_study,
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 

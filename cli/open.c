@@ -45,9 +45,8 @@ static const char *nearest_clip(const pelt_host *host, const pelt_model *model, 
     return nearest;
 }
 
-/* The clip that the user named. */
-static pelt_result find_clip(const pelt_host *host, const char *file, const pelt_model *model,
-                             const char *name, int32_t *out)
+pelt_result pelt_find_clip(const pelt_host *host, const char *file, const pelt_model *model,
+                           const char *name, int32_t *out)
 {
     *out = pelt_model_find_clip(model, name);
     if (*out >= 0) {
@@ -106,7 +105,7 @@ pelt_result pelt_character_open(const pelt_host *host, const pelt_open_info *inf
         return result;
     }
     if (info->clip) {
-        result = find_clip(host, info->file, model, info->clip, &play->clip);
+        result = pelt_find_clip(host, info->file, model, info->clip, &play->clip);
     } else if (info->first_clip && !info->fixed_pose && model->clip_count) {
         play->clip = 0;
     }

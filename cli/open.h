@@ -19,6 +19,10 @@ typedef struct pelt_open_info {
 /* Whether the options that chose clip and time make sense together; else says why not. */
 bool pelt_open_info_check(pelt_report *report, const pelt_open_info *info);
 
+/* The clip that the user named. PELT_ERROR_FILE if there is none, having said which there are. */
+pelt_result pelt_find_clip(const pelt_host *host, const char *file, const pelt_model *model,
+                           const char *name, int32_t *out);
+
 /* Reads and packs. *play: what was asked for; its clip is -1 for the static pose. An unknown clip
  * is PELT_ERROR_FILE, having said which there are; so are a time without any clip and a scene
  * without a mesh. */

@@ -45,7 +45,8 @@ typedef struct pelt_command {
 } pelt_command;
 
 extern const pelt_command pelt_command_info, pelt_command_skin, pelt_command_render,
-    pelt_command_verify, pelt_command_sample, pelt_command_bench, pelt_command_study;
+    pelt_command_bake, pelt_command_verify, pelt_command_sample, pelt_command_bench,
+    pelt_command_study;
 
 typedef enum pelt_parsed {
     PELT_PARSED_RUN,

@@ -21,7 +21,7 @@ import xml.etree.ElementTree
 import zlib
 
 PELT = ""
-COMMANDS = ("info", "skin", "render", "verify", "sample", "bench", "study")
+COMMANDS = ("info", "skin", "render", "bake", "verify", "sample", "bench", "study")
 STUDIES = ("squash", "weights", "crossover")
 DEVICES = ("reference", "cpu", "gpu")
 
@@ -289,6 +289,7 @@ class Usage(Case):
     def test_help_names_the_options(self):
         wanted = {"info": "json", "skin": "output clip time loop device json",
                   "render": "output clip time loop count size boxes device json",
+                  "bake": "output clip skin fps error interpolation format matrix max-size json",
                   "verify": "clip time count batch device json",
                   "sample": "output vertices joints json",
                   "bench": "scene variant list bytes instances vertices joints influences "
@@ -302,7 +303,7 @@ class Usage(Case):
         for command, option, text in (
                 ("render", "--count", "from 1 to 1,000,000"), ("verify", "--count", "from 1 to 1,000,000"),
                 ("verify", "--batch", "from 1 to 1,000,000"), ("sample", "--joints", "from 1 to 4,096"),
-                ("sample", "--vertices", "from 200 to 4,000,000"),
+                ("sample", "--vertices", "from 200 to 4,000,000"), ("bake", "--max-size", "from 4 to 65,536"),
                 ("render", "--size", "each from 16 to 16,384")):
             entry = re.search(r" %s [^\0]*?(?=\n +-|\n\n)" % option, self.ok(command, "--help").out)
             self.assertIn(text, entry.group(), (command, option))
@@ -311,6 +312,7 @@ class Usage(Case):
         sample = self.folder.sample
         for form, names, *command in ((".glb", ("a.gltf", "a.png", "a.v2", "a.", ".gltf"), "sample"),
                                       (".glb", ("a.gltf", "b.glb/../a.json"), "skin", sample),
+                                      (".ktx2", ("a.ktx", "a.json"), "bake", sample),
                                       (".png", ("a.jpg", "a.glb", "a.png.jpg"), "render", sample),
                                       (".json", ("a.txt",), "bench")):
             for name in names:
@@ -423,8 +425,8 @@ class BadInput(Case):
         self.fails(1, "%s: the file is empty" % empty, "info", empty)
         self.fails(1, "not a glTF file (it begins with '#!/usr/b')", "info", __file__)
         for path in (self.path("missing.glb"), empty, junk, folder):
-            for command in ("info", "skin", "render", "verify"):
-                args = ["-o", self.path("none")] if command in ("skin", "render") else []
+            for command in ("info", "skin", "render", "bake", "verify"):
+                args = ["-o", self.path("none")] if command in ("skin", "render", "bake") else []
                 self.fails(1, "pelt: error: %s: " % path, command, path, *args)
         self.assertFalse(os.path.exists(self.path("none")))
 
@@ -689,6 +691,9 @@ class Terminal(Case):
         verify = ("verify", self.folder.sample, "--device", "cpu", "--count", "3", "--batch", "1")
         self.assertIn("verifying 2 of 3", self.on_terminal(*verify))
         self.assertNotIn("verifying", self.ok(*verify).out)
+        bake = ("bake", self.folder.sample, "-o", self.path("progress.ktx2"))
+        self.assertIn("baking clip 2 of", self.on_terminal(*bake))
+        self.assertNotIn("baking", self.ok(*bake).out)
 
 
 class Skin(Case):
@@ -818,6 +823,181 @@ class Skin(Case):
                       "--clip", "1", "--time", "0.5")
         self.assertRegex(run.out, r"out\.glb: clip 1 'wave' at 0\.5 s, 1 primitive, [\d,]+ vertices\n")
         self.assertRegex(run.out, r"box     \(\S+ \S+ \S+\) to \(\S+ \S+ \S+\)")
+
+
+class Palette:
+    """A baked texture and its description, taken apart by the specification of KTX 2.0."""
+
+    def __init__(self, path):
+        data = read(path)
+        assert data[:12] == b"\xabKTX 20\xbb\r\n\x1a\n"
+        (self.format, self.type_size, self.width, self.height, depth, self.layers, faces, levels, scheme,
+         _, _, kvd, kvd_size) = struct.unpack_from("<13I", data, 12)
+        assert (depth, faces, levels, scheme) == (0, 1, 1, 0)
+        offset, size, _ = struct.unpack_from("<3Q", data, 80)
+        assert offset + size == len(data)
+        self.values = {}
+        end = kvd + kvd_size
+        while kvd < end:
+            length, = struct.unpack_from("<I", data, kvd)
+            key, value = data[kvd + 4:kvd + 4 + length].split(b"\0", 1)
+            self.values[key.decode()] = value.rstrip(b"\0").decode()
+            kvd += 4 + (length + 3) // 4 * 4
+        code = "f" if self.type_size == 4 else "e"
+        self.numbers = struct.unpack_from("<%d%s" % (size // self.type_size, code), data, offset)
+        self.description = json.loads(self.values["pelt"], parse_constant=lambda name: 1 / 0)
+
+    def texel(self, x, y, z):
+        first = 4 * ((z * self.height + y) * self.width + x)
+        return self.numbers[first:first + 4]
+
+
+class Bake(Case):
+    def bake(self, path, *args):
+        run = self.ok("bake", path, "-o", self.path("out.ktx2"), "--json", *args)
+        with open(self.path("out.json")) as file:
+            beside = json.load(file)
+        palette = Palette(self.path("out.ktx2"))
+        self.assertEqual(palette.description, beside)
+        return run.json(), palette
+
+    def test_values(self):
+        """The matrix of the plate is (R t), R a quarter about z, t from (10 0 0) to (10 0 8) in 2 s."""
+        path = rigid_triangle(self.path("rigid.gltf"))
+        result, palette = self.bake(path, "--fps", 2)
+        self.assertEqual((palette.format, palette.width, palette.height, palette.layers), (109, 3, 5, 0))
+        self.assertRegex(palette.values["KTXwriter"], r"\Apelt \d+\.\d+\.\d+\Z")
+        for row in range(5):
+            for x, expected in enumerate(((0, -1, 0, 10), (1, 0, 0, 0), (0, 0, 1, 2 * row))):
+                for a, b in zip(palette.texel(x, row, 0), expected):
+                    self.assertAlmostEqual(a, b, delta=1e-6)
+        clip, = palette.description["clips"]
+        self.assertEqual((clip["name"], clip["clip"], clip["firstRow"], clip["frames"], clip["rate"],
+                          clip["duration"], clip["loop"]), ("slide", 0, 0, 5, 2, 2, False))
+        self.assertEqual(clip["ranges"], [{"start": 0, "end": 2, "layer": 0, "firstRow": 0, "frames": 5,
+                                           "jump": False}])
+        for frame, box in enumerate(clip["boxes"]):
+            for a, b in zip(box, (8, 0, 2 * frame, 10, 1, 2 * frame)):
+                self.assertAlmostEqual(a, b, delta=1e-6)
+        self.assertAlmostEqual(clip["error"]["nearest"], 1, delta=1e-6)
+        self.assertLess(clip["error"]["lerp"], 1e-6)
+        self.assertEqual(palette.description["palettes"],
+                         [{"skin": None, "node": 1, "firstJoint": 0,
+                           "joints": [{"node": 1, "name": "plate"}]}])
+        self.assertEqual(result["clips"][0]["frames"], 5)
+        self.assertEqual(result["warnings"], [])
+
+    def test_formats(self):
+        sample = self.folder.sample
+        joints = self.ok("info", sample, "--json").json()["skins"][0]["joints"]
+        for args, layout, code, size, texels in (
+                ((), "matrix3x4", 109, 4, 3), (("--format", "rgba16f"), "matrix3x4", 97, 2, 3),
+                (("--matrix", "4x4"), "matrix4x4", 109, 4, 4),
+                (("--matrix", "4x4", "--format", "rgba16f"), "matrix4x4", 97, 2, 4),
+                (("--format", "dualquat"), "dualQuaternion", 109, 4, 2)):
+            result, palette = self.bake(sample, *args)
+            description = palette.description
+            self.assertEqual((palette.format, palette.type_size), (code, size))
+            self.assertEqual((description["layout"], description["joints"], palette.width),
+                             (layout, joints, texels * joints))
+            for clip in result["clips"]:
+                self.assertLess(clip["error"]["atFrames"], 1e-5 if size == 4 else 5e-3)
+                if layout == "matrix4x4":
+                    self.assertEqual(palette.texel(3, clip["firstRow"], 0), (0, 0, 0, 1))
+
+    def test_error(self):
+        result, _ = self.bake(self.folder.sample, "--error", 0.01)
+        self.assertGreater(len({clip["rate"] for clip in result["clips"]}), 1)
+        for clip in result["clips"]:
+            self.assertLessEqual(clip["error"]["lerp"], 0.01)
+        nearest, _ = self.bake(self.folder.sample, "--error", 0.05, "--interpolation", "nearest", "-c0")
+        self.assertLessEqual(nearest["clips"][0]["error"]["nearest"], 0.05)
+        self.fails(1, "/animations/0: no rate up to 240 frames a second keeps the error within 1e-05",
+                   "bake", self.folder.sample, "-o", self.path("none.ktx2"), "-c0", "--error", "1e-5")
+        self.assertFalse(os.path.exists(self.path("none.ktx2")))
+
+    def test_layers(self):
+        result, palette = self.bake(self.folder.sample, "--max-size", 40, "--fps", 20)
+        self.assertEqual(palette.layers, result["layers"])
+        self.assertGreater(palette.layers, 3)
+        self.assertLessEqual(max(palette.width, palette.height), 40)
+        self.assertLess(result["jointsPerLayer"], result["joints"])
+
+    def test_choices(self):
+        names = [clip["name"] for clip in self.ok("info", self.folder.sample, "--json").json()["clips"]]
+        result, _ = self.bake(self.folder.sample, "-c", names[1], "--clip", "0", "-c1")
+        self.assertEqual([clip["name"] for clip in result["clips"]], [names[1], names[0]])
+        result, _ = self.bake(self.folder.sample, "--skin", "0")
+        out = self.path("none.ktx2")
+        for code, text, *args in (
+                (1, "no clip 'wlak'; did you mean 'walk'?", "-c", "wlak"),
+                (1, "/skins: no skin '7'; there is 1", "--skin", "7"),
+                (1, "/skins: no skin '-1'", "--skin=-1"),
+                (2, "--fps and --error exclude each other", "--fps", 10, "--error", 1),
+                (2, "--fps: must be from 0.001 to 1,000", "--fps", 0),
+                (2, "--fps '1e400': is out of range", "--fps", "1e400"),
+                (2, "--error: must be more than 0", "--error", "-1"),
+                (2, "--matrix and --format dualquat exclude each other", "--matrix=3x4", "--format=dualquat"),
+                (2, "--interpolation needs --error", "--interpolation", "lerp"),
+                (2, "must be one of rgba32f, rgba16f, dualquat", "--format", "rgba8"),
+                (2, "--max-size '3'", "--max-size", 3)):
+            self.fails(code, text, "bake", self.folder.sample, "-o", out, *args)
+        self.fails(2, "needs -o OUT.ktx2", "bake", self.folder.sample)
+        self.assertFalse(os.path.exists(out))
+
+    def test_what_is_lost_is_named(self):
+        path = self.path("sheared.gltf")
+        half = math.sin(math.pi / 8)
+        write_gltf(path, {
+            "scenes": [{"nodes": [0]}], "scene": 0,
+            "nodes": [{"scale": [2, 1, 1], "children": [1]},
+                      {"name": "elbow", "rotation": [0, 0, half, math.sqrt(1 - half * half)], "mesh": 0}],
+            "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+            "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
+                           "min": [0, 0, 0], "max": [1, 2, 0]}]}, floats(*sum(TRIANGLE, ())))
+        run = Run("bake", path, "-o", self.path("out.ktx2"), "--format", "dualquat", "--json")
+        self.assertEqual(run.code, 0)
+        warning, = run.json()["warnings"]
+        self.assertIn("'elbow'", warning["text"])
+        self.assertIn("pelt: warning: ", run.err)
+        clip, = run.json()["clips"]
+        self.assertEqual((clip["clip"], clip["frames"]), (None, 1))
+        self.assertAlmostEqual(clip["error"]["atFrames"], 1, delta=1e-6)
+
+    def test_outputs(self):
+        place = self.path("place")
+        os.mkdir(place)
+        out = os.path.join(place, "out.ktx2")
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
+
+        bake = ("bake", self.folder.sample, "-o")
+        self.fails(1, "out.ktx2: cannot write: ", *bake, out, preexec_fn=limit)
+        self.fails(1, "cannot write: ", *bake, os.path.join(place, "no", "out"))
+        self.assertEqual(os.listdir(place), [])
+        for _ in range(2):
+            self.ok(*bake, out)
+            self.assertEqual(sorted(os.listdir(place)), ["out.json", "out.ktx2"])
+        self.ok(*bake, os.path.join(place, "bare"))
+        self.assertEqual(sorted(os.listdir(place)), ["bare", "bare.json", "out.json", "out.ktx2"])
+        self.assertEqual(read(os.path.join(place, "bare")), read(out))
+        self.ok(*bake, "/dev/null")
+        self.assertFalse(os.path.exists("/dev/null.json"))
+        self.fails(1, "/dev/full: cannot write: No space left on device", *bake, "/dev/full")
+        # The description would replace the character itself.
+        path = rigid_triangle(os.path.join(place, "in.json"))
+        before = read(path)
+        self.fails(1, "in.json: would be overwritten", "bake", path, "-o", os.path.join(place, "in.ktx2"))
+        self.assertEqual(read(path), before)
+
+    def test_text(self):
+        run = self.ok("bake", self.folder.sample, "-o", self.path("out.ktx2"), "--format", "dualquat")
+        self.assertRegex(run.out, r"out\.ktx2, \S+out\.json: \d+ clips, 30 joints as dual quaternions\n")
+        self.assertRegex(run.out, r"(?m)^  texture  60 x \d+ texels, 1 layer, rgba32f, ")
+        self.assertRegex(run.out, r"(?m)^    0  \w+ +\d+ +30 ")
+        self.assertLessEqual(max(map(len, run.out.splitlines()[1:])), 110)
 
 
 class Info(Case):

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Skins characters with pelt and has the Khronos validator check what it wrote: run.sh PELT WORK
-# Fetches the validator into WORK with npm, once. With PELT_REQUIRE_VALIDATOR=1 nothing is skipped.
+# Has other people's programs read what pelt writes: run.sh SCRIPT PELT WORK
+#   validate.js  the Khronos glTF validator, models that pelt skinned
+#   ktx2.js      ktx-parse and three.js's KTX2Loader, palettes that pelt baked
+# Fetches them into WORK with npm, once. With PELT_REQUIRE_VALIDATOR=1 nothing is skipped.
 set -euo pipefail
-pelt=$(realpath "$1") work=$2
+script=$1 pelt=$(realpath "$2") work=$3
 source=$(realpath "$(dirname "$0")")
 
 skip()
@@ -17,14 +19,18 @@ skip()
 
 command -v node >/dev/null || skip "node is not installed"
 mkdir -p "$work"
-cp "$source/package.json" "$source/validate.js" "$work"
+cp "$source/package.json" "$source/$script" "$work"
 cd "$work"
-version=$(node -p 'require("./package.json").dependencies["gltf-validator"]')
-if ! grep -qs "\"version\": \"$version\"" node_modules/gltf-validator/package.json; then
+# Both tests may run at once.
+exec 9>lock
+flock 9
+if ! cmp -s package.json fetched.json; then
     command -v npm >/dev/null || skip "npm is not installed"
     npm install --no-package-lock --no-audit --no-fund --loglevel=error --fetch-retries=1 \
         --fetch-timeout=30000 >npm.log 2>&1 ||
-        { cat npm.log; skip "npm could not fetch gltf-validator $version"; }
+        { cat npm.log; skip "npm could not fetch the packages of tests/validate/package.json"; }
+    cp package.json fetched.json
 fi
+exec 9>&-
 cd - >/dev/null
-exec node "$work/validate.js" "$pelt" "$work" "${PELT_SHARED:-../shared}/assets/models"
+exec node "$work/$script" "$pelt" "$work" "${PELT_SHARED:-../shared}/assets/models"
