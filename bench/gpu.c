@@ -30,6 +30,9 @@ static const uint32_t stream_code[] =
 static const uint32_t normals_code[] =
 #include "normals.comp.inc"
     ;
+static const uint32_t pose_floor_code[] =
+#include "pose_floor.comp.inc"
+    ;
 static const uint32_t widen_code[] =
 #include "widen.comp.inc"
     ;
@@ -53,6 +56,7 @@ static const shader_code shaders[BENCH_PIPELINE_COUNT] = {
     [BENCH_JOINT_INVERSES] = { normals_code, sizeof(normals_code), BENCH_NORMALS_JOINT_INVERSES },
     [BENCH_JOINT_COFACTORS] = { normals_code, sizeof(normals_code), BENCH_NORMALS_JOINT_COFACTORS },
     [BENCH_PLAIN] = { normals_code, sizeof(normals_code), BENCH_NORMALS_PLAIN },
+    [BENCH_POSE_FLOOR_WRITES] = { pose_floor_code, sizeof(pose_floor_code), VK_TRUE },
     [BENCH_WIDEN] = { widen_code, sizeof(widen_code), VK_TRUE },
     [BENCH_WAVE_ATOMICS] = { wave_atomics_code, sizeof(wave_atomics_code), VK_TRUE },
     [BENCH_SCALAR_PATH] = { scalar_path_code, sizeof(scalar_path_code), VK_TRUE },

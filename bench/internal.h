@@ -39,6 +39,7 @@ typedef enum pelt_bench_pipeline {
     BENCH_JOINT_INVERSES,
     BENCH_JOINT_COFACTORS,
     BENCH_PLAIN,
+    BENCH_POSE_FLOOR_WRITES,
     BENCH_WAVE_ATOMICS, /* from here on: need subgroup arithmetic, votes and ballots */
     BENCH_SCALAR_PATH,
     BENCH_SCALAR_NO_BOX,
@@ -290,7 +291,12 @@ uint32_t pelt_bench_check_vertices(const pelt_bench_check *check);
 pelt_result pelt_bench_check_variant(pelt_bench_check *check, uint32_t variant, const char *scene,
                                      pelt_bench_row *row);
 
-/* Seconds a frame takes when repeated so often. */
+/* Seconds that what a callback records takes when repeated so often. */
+pelt_result pelt_bench_measure(const pelt_bench *bench, uint32_t repeats,
+                               void (*record)(const void *user, VkCommandBuffer commands),
+                               const void *user, double *out);
+
+/* Likewise, of a frame of a variant. */
 pelt_result pelt_bench_sample(const pelt_bench_data *data, uint32_t variant, uint32_t repeats,
                               double *out);
 

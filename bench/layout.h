@@ -56,6 +56,13 @@ struct bench_seed_constants {
     PELT_UINT group_count;
 };
 
+/* What writes as many rows as posing does. */
+struct bench_pose_floor_constants {
+    PELT_ADDRESS matrices;
+    PELT_UINT row_count;
+    PELT_UINT rows_a_lane;
+};
+
 /* Passes over boxes: reset, resolve, the seed's reduction. */
 struct bench_box_constants {
     PELT_ADDRESS prefix;

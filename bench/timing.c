@@ -39,9 +39,9 @@ static void record_sample(const pelt_bench *bench, VkCommandBuffer commands, uin
                                   1);
 }
 
-static pelt_result measure(const pelt_bench *bench, uint32_t repeats,
-                           void (*record)(const void *user, VkCommandBuffer commands),
-                           const void *user, double *out)
+pelt_result pelt_bench_measure(const pelt_bench *bench, uint32_t repeats,
+                               void (*record)(const void *user, VkCommandBuffer commands),
+                               const void *user, double *out)
 {
     bool wrapped = true;
     for (int attempt = 0; wrapped && attempt < ATTEMPTS; attempt++) {
@@ -81,7 +81,8 @@ static void record_frame(const void *user, VkCommandBuffer commands)
 pelt_result pelt_bench_sample(const pelt_bench_data *data, uint32_t variant, uint32_t repeats,
                               double *out)
 {
-    return measure(data->bench, repeats, record_frame, &(frame_job){ data, variant }, out);
+    return pelt_bench_measure(data->bench, repeats, record_frame, &(frame_job){ data, variant },
+                              out);
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -140,11 +141,11 @@ pelt_result pelt_bench_copy(pelt_bench *bench, const pelt_bench_settings *settin
         settings->progress(settings->user, "copy", "measuring");
     }
     while (result == PELT_OK && spent < warm_up) {
-        result = measure(bench, REPEATS, record_copy, &copy, &times[0]);
+        result = pelt_bench_measure(bench, REPEATS, record_copy, &copy, &times[0]);
         spent += REPEATS * times[0];
     }
     for (uint32_t i = 0; result == PELT_OK && i < ROUNDS; i++) {
-        result = measure(bench, REPEATS, record_copy, &copy, &times[i]);
+        result = pelt_bench_measure(bench, REPEATS, record_copy, &copy, &times[i]);
     }
     if (result == PELT_OK) {
         *out = pelt_bench_statistics(times, ROUNDS);

@@ -316,6 +316,9 @@ static bool check_options(pelt_report *report, bench_options *options)
 
 static int run(pelt_report *report, int argc, char **argv)
 {
+    if (argc > 0 && strcmp(argv[0], "pose") == 0) {
+        return pelt_command_bench_pose.run(report, argc - 1, argv + 1);
+    }
     bench_options options = { .rounds = 9, .scale = INFINITY };
     const char *operand;
     const pelt_option table[] = {
@@ -441,7 +444,9 @@ const pelt_command pelt_command_bench = {
         "All forms run on the same input in one process, in alternating order, after a warm-up of\n"
         "0.3 seconds; the results of each are checked. Scenes come by name, or from --instances,\n"
         "--vertices and so on, which also change named ones. On a software device scenes are made\n"
-        "smaller unless --scale says how much.\n",
+        "smaller unless --scale says how much.\n"
+        "\n"
+        "'pelt bench pose' measures the pose pass; see 'pelt bench pose --help'.\n",
     .example = "pelt bench --scene all -o results.json --svg plots",
     .run = run,
 };

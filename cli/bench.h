@@ -2,10 +2,14 @@
 #ifndef PELT_CLI_BENCH_H
 #define PELT_CLI_BENCH_H
 
+#include "cli/options.h"
+
+/* "bench pose" */
+extern const pelt_command pelt_command_bench_pose;
+
 #ifdef PELT_HAVE_VULKAN
 
 #include "bench/bench.h"
-#include "cli/options.h"
 
 typedef struct pelt_bench_report {
     char device[384];

@@ -63,6 +63,12 @@ struct node_path {
     uint link;
 };
 
+pelt_matrix load_rows(uvec2 address, uint row)
+{
+    pelt_rows rows = pelt_rows(address);
+    return pelt_matrix(vec4[3](rows.at[row], rows.at[row + 1u], rows.at[row + 2u]));
+}
+
 pelt_matrix load_right(uint slot)
 {
     return pelt_matrix(vec4[3](shared_right[3u * slot], shared_right[3u * slot + 1u],
@@ -131,9 +137,7 @@ pelt_matrix sample_local(uvec2 rig, pelt_rig_header header, pelt_pose_state stat
         sum.animated = sum.animated || local.animated;
     }
     if (node.matrix != 0u && !sum.animated) {
-        pelt_rows rows = pelt_rows(rig);
-        return pelt_matrix(vec4[3](rows.at[node.matrix], rows.at[node.matrix + 1u],
-                                   rows.at[node.matrix + 2u]));
+        return load_rows(rig, node.matrix);
     }
     return pelt_compose(sum.translation, sum.rotation, sum.scale);
 }
@@ -154,17 +158,16 @@ uint find_override(pelt_pose_state state, uint node)
     return low;
 }
 
-void apply_override(pelt_pose_state state, uint node, uint slot, inout node_path path)
+/* Whether the node still follows what is above it. */
+bool apply_override(pelt_pose_state state, uint node, uint slot, inout node_path path)
 {
     uint index = find_override(state, node);
     if (index == state.override_count ||
         pelt_overrides(state.overrides).at[index].node != node) {
-        return;
+        return true;
     }
     uint kind = pelt_overrides(state.overrides).at[index].kind;
-    pelt_rows rows = pelt_rows(state.overrides);
-    pelt_matrix matrix = pelt_matrix(
-        vec4[3](rows.at[4u * index + 1u], rows.at[4u * index + 2u], rows.at[4u * index + 3u]));
+    pelt_matrix matrix = load_rows(state.overrides, 4u * index + 1u);
     if (kind == PELT_OVERRIDE_KIND_LOCAL_REPLACE) {
         path.right = matrix;
     } else if (kind == PELT_OVERRIDE_KIND_LOCAL_MULTIPLY) {
@@ -172,25 +175,29 @@ void apply_override(pelt_pose_state state, uint node, uint slot, inout node_path
     } else if (kind == PELT_OVERRIDE_KIND_GLOBAL_REPLACE) {
         path.right = matrix;
         path.link = LINK_ABOVE | LINK_NOTHING;
+        return false;
     } else {
         store_left(slot, matrix);
         path.link |= LINK_LEFT;
     }
+    return true;
 }
 
 /* The path from a node to its parent. */
 node_path begin_path(uvec2 rig, pelt_rig_header header, pelt_pose_state state, uint index,
                      uint slot, pelt_rig_node node)
 {
+    bool is_fixed = node.above != PELT_POSE_NONE && (node.above & PELT_NODE_FIXED) != 0u;
     node_path path;
     path.right = sample_local(rig, header, state, node, index);
-    if (node.carry_from != PELT_POSE_NONE) {
-        path.link = LINK_ABOVE | node.carry_from;
+    if (node.above != PELT_POSE_NONE && !is_fixed) {
+        path.link = LINK_ABOVE | node.above;
     } else {
         path.link = node.up != 0u ? slot - node.up : LINK_ABOVE | LINK_NOTHING;
     }
-    if (state.override_count > 0u) {
-        apply_override(state, index, slot, path);
+    bool follows = state.override_count == 0u || apply_override(state, index, slot, path);
+    if (is_fixed && follows) {
+        path.right = pelt_multiply(load_rows(rig, node.above ^ PELT_NODE_FIXED), path.right);
     }
     return path;
 }
@@ -261,11 +268,8 @@ uvec4 tame(vec4 row)
  * number in it, and so comes last. */
 uvec4 output_row(uvec2 rig, uint inverse_bind, vec4 world, uint slot)
 {
-    pelt_rows rows = pelt_rows(rig);
-    pelt_matrix bind = pelt_matrix(vec4[3](rows.at[inverse_bind], rows.at[inverse_bind + 1u],
-                                           rows.at[inverse_bind + 2u]));
     vec4 placed = pelt_multiply_row(world, load_right(slot));
-    vec4 row = pelt_multiply_row(placed, bind);
+    vec4 row = pelt_multiply_row(placed, load_rows(rig, inverse_bind));
     row.w += placed.w;
     row.w += world.w;
     return tame(row);

@@ -83,9 +83,11 @@ static void random_life(uint64_t *state, const pelt_model *model, uint32_t overr
     }
 }
 
-static void check_model(pelt_headless *device, const pelt_model *model, uint32_t count,
-                        uint32_t overrides, uint64_t seed)
+/* sockets: all nodes are; else only node 0. */
+static void check_model(pelt_headless *device, const pelt_model *model, bool sockets,
+                        uint32_t count, uint32_t overrides, uint64_t seed)
 {
+    const uint32_t node_0 = 0;
     const double now = 1.75;
     life *lives = malloc(count * sizeof(*lives));
     pose_scene scene;
@@ -93,7 +95,7 @@ static void check_model(pelt_headless *device, const pelt_model *model, uint32_t
     pose_expected expected;
     assert_non_null(lives);
     assert_int_equal(pelt_pose_create(&gpu_host, model, &pose), PELT_OK);
-    pose_scene_open(&scene, device, model, NULL, 0, count);
+    pose_scene_open(&scene, device, model, sockets ? NULL : &node_0, 1, count);
     pose_expected_open(&expected, model);
     for (uint32_t i = 0; i < count; i++) {
         /* Some have none. */
@@ -131,9 +133,47 @@ static void poses_rigs_of_any_size(void **state)
                                        .most_keys = i % 2 ? 5 : 40,
                                        .any_clip_may = i % 4 == 3 };
         pelt_model *model = pose_model(&info);
-        check_model(device, model, cases[i].instances, 0, i);
+        check_model(device, model, true, cases[i].instances, 0, i);
         pelt_model_destroy(model);
     }
+}
+
+/* Half of the nodes stand still, and what is above all joints and the socket among them has no
+ * place in the rig. */
+static void folds_what_nothing_moves(void **state)
+{
+    (void)state;
+    pelt_headless *device = gpu_device();
+    uint32_t nodes = 0, places = 0;
+    for (uint32_t i = 0; i < 12; i++) {
+        const pose_model_info info = { .seed = 200 + i,
+                                       .node_count = i < 10 ? 5 * i + 3 : 400,
+                                       .joint_count = i + 1,
+                                       .clip_count = 2,
+                                       .most_keys = 4,
+                                       .half_still = true };
+        pelt_model *model = pose_model(&info);
+        pelt_rig *rig;
+        assert_int_equal(pelt_rig_create(&gpu_host, &(pelt_rig_info){ .model = model }, &rig),
+                         PELT_OK);
+        for (uint32_t node = 0; node < model->node_count; node++) {
+            bool needed = false;
+            for (uint32_t j = 0; j < model->skins[0].joint_count; j++) {
+                for (int32_t k = (int32_t)model->skins[0].joints[j]; k >= 0;
+                     k = model->nodes[k].parent) {
+                    needed = needed || k == (int32_t)node;
+                }
+            }
+            nodes += needed;
+            places += rig->places[node] != PELT_RIG_NO_NODE;
+            assert_true(needed || rig->places[node] == PELT_RIG_NO_NODE);
+        }
+        assert_true(rig->node_count <= model->node_count);
+        pelt_rig_destroy(rig);
+        check_model(device, model, false, 7, 0, i);
+        pelt_model_destroy(model);
+    }
+    assert_true(places < nodes); /* some were folded */
 }
 
 static void applies_overrides(void **state)
@@ -148,9 +188,9 @@ static void applies_overrides(void **state)
                                        .clip_count = 2,
                                        .most_keys = 4 };
         pelt_model *model = pose_model(&info);
-        check_model(device, model, 6, 1, i);
-        check_model(device, model, 6, 4, i);
-        check_model(device, model, 6, POSE_OVERRIDES, i);
+        check_model(device, model, true, 6, 1, i);
+        check_model(device, model, true, 6, 4, i);
+        check_model(device, model, true, 6, POSE_OVERRIDES, i);
         pelt_model_destroy(model);
     }
 }
@@ -177,22 +217,28 @@ static void means_what_the_header_says_by_each_kind(void **state)
         /* (1 2 0) turned about the origin: (-2 1 0); its x axis was y, is -x. */
         [PELT_OVERRIDE_GLOBAL_MULTIPLY] = { { -2, 1, 5 }, { -5, 1, 5 } },
     };
-    pose_scene scene;
-    pose_scene_open(&scene, device, model, NULL, 0, 4);
-    for (uint32_t kind = 0; kind < 4; kind++) {
-        override.kind = (pelt_override_kind)kind;
-        pose_scene_set(&scene, kind, (pelt_pose_instance){ .play = { .clip = -1 } }, &override, 1);
-    }
-    pose_scene_run(&scene, (pelt_pose_frame){ .now = 0 });
-    for (uint32_t kind = 0; kind < 4; kind++) {
-        for (uint32_t node = 1; node <= 2; node++) {
-            const float *socket = pose_scene_socket(&scene, kind, node);
-            for (uint32_t c = 0; c < 3; c++) {
-                assert_near((double)socket[4 * c + 3], places[kind][node - 1][c], 1e-6);
+    /* With node 0 and without, which nothing moves. */
+    const uint32_t sockets[3] = { 1, 2, 0 };
+    for (uint32_t count = 2; count <= 3; count++) {
+        pose_scene scene;
+        pose_scene_open(&scene, device, model, sockets, count, 4);
+        assert_int_equal(scene.rig->node_count, count);
+        for (uint32_t kind = 0; kind < 4; kind++) {
+            override.kind = (pelt_override_kind)kind;
+            const pelt_pose_instance instance = { .play = { .clip = -1 } };
+            pose_scene_set(&scene, kind, instance, &override, 1);
+        }
+        pose_scene_run(&scene, (pelt_pose_frame){ .now = 0 });
+        for (uint32_t kind = 0; kind < 4; kind++) {
+            for (uint32_t node = 1; node <= 2; node++) {
+                const float *socket = pose_scene_socket(&scene, kind, node - 1);
+                for (uint32_t c = 0; c < 3; c++) {
+                    assert_near((double)socket[4 * c + 3], places[kind][node - 1][c], 1e-6);
+                }
             }
         }
+        pose_scene_close(&scene);
     }
-    pose_scene_close(&scene);
     pelt_model_destroy(model);
 }
 
@@ -215,6 +261,9 @@ static void walks_a_chain_of_2000(void **state)
         model->nodes[i].rotation[2] = sin(half);
         model->nodes[i].rotation[3] = cos(half);
     }
+    /* Else nothing would move, and so nothing be computed. */
+    const float time = 0, scale[] = { 1, 1, 1 };
+    build_clip(model, COUNT - 1, PELT_SCALE, PELT_LINEAR, 1, 3, &time, scale);
     assert_int_equal(pelt_model_finish(model), PELT_OK);
     const uint32_t sockets[2] = { 0, COUNT / 2 };
     pose_scene scene;
@@ -489,6 +538,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(poses_rigs_of_any_size),
+        cmocka_unit_test(folds_what_nothing_moves),
         cmocka_unit_test(applies_overrides),
         cmocka_unit_test(means_what_the_header_says_by_each_kind),
         cmocka_unit_test(walks_a_chain_of_2000),

@@ -21,7 +21,8 @@ typedef struct pose_scene {
     const pelt_model *model;
     pelt_rig *rig;
     uint32_t count;
-    size_t stride; /* bytes of outputs of one instance */
+    bool all_nodes; /* are sockets */
+    size_t stride;  /* bytes of outputs of one instance */
     size_t sockets_at;
     pelt_pose_tables tables;
     pelt_buffer rig_data, table, scratch, instances, overrides, outputs;
@@ -53,7 +54,7 @@ static inline void pose_buffer(pose_scene *scene, size_t size, pelt_memory_kind 
     assert_int_equal(pelt_buffer_create(scene->device, size, 0, kind, out), PELT_OK);
 }
 
-/* sockets: of the model, or NULL for all nodes. */
+/* sockets: of the model, or NULL for all nodes: then nothing is folded. */
 static inline void pose_scene_open(pose_scene *scene, pelt_headless *device,
                                    const pelt_model *model, const uint32_t *sockets,
                                    uint32_t socket_count, uint32_t count)

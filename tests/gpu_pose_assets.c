@@ -175,21 +175,24 @@ static void judge(const subject *self, const pose_scene *scene, uint32_t instanc
         }
     }
     const pelt_box origin = { { 0, 0, 0 }, { 0, 0, 0 } };
-    for (uint32_t i = 0; i < model->node_count; i++) {
+    for (uint32_t i = 0; scene->all_nodes && i < model->node_count; i++) {
         double apart = distance(pose_scene_socket(scene, instance, i),
                                 self->pose->globals + 12 * (size_t)i, &origin);
         out->sockets = fmax(out->sockets, apart / self->size);
     }
 }
 
-/* All clips at random times: an instance each, at once. Times reach beyond both ends. */
-static void check_model(pelt_headless *device, const pelt_model *model, const char *name)
+/* All clips at random times: an instance each, at once. Times reach beyond both ends. Either all
+ * nodes are sockets, or only the last one. */
+static void check_model(pelt_headless *device, const pelt_model *model, bool sockets,
+                        const char *name)
 {
+    const uint32_t last = model->node_count - 1;
     subject self;
     pose_scene scene;
     uint32_t count = model->clip_count * times;
     subject_open(model, &self);
-    pose_scene_open(&scene, device, model, NULL, 0, count);
+    pose_scene_open(&scene, device, model, sockets ? NULL : &last, 1, count);
     double *all_times = malloc((count + 1u) * sizeof(*all_times));
     double *matrices = malloc((model->matrix_count + 1u) * 12 * sizeof(*matrices));
     assert_true(all_times && matrices);
@@ -238,7 +241,8 @@ static void agrees_with_the_cpu_on_every_clip(void **state)
             continue; /* of other tests' concern */
         }
         if (model->clip_count > 0) {
-            check_model(device, model, files[i]);
+            check_model(device, model, true, files[i]);
+            check_model(device, model, false, files[i]);
             checked++;
         }
         pelt_model_destroy(model);

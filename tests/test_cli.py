@@ -1404,6 +1404,50 @@ class Bench(Case):
         self.fails(1, "missing.glb", "bench", "--file", self.path("missing.glb"), "--variant", "pelt")
 
 
+class BenchPose(Case):
+    FORMS = ["floor", "pose", "pose-two", "pose-overrides", "pose-fourth"]
+
+    def test_help(self):
+        run = self.ok("bench", "pose", "--help")
+        self.assertTrue(run.out.startswith("Usage: pelt bench pose"))
+        for name in "instances joints file rounds output json".split():
+            self.assertRegex(run.out, r"(?m)^  (-\w,|   ) --%s\b" % name)
+        self.assertIn("pelt bench pose --help", self.ok("bench", "--help").out)
+
+    def test_wrong_arguments(self):
+        for text, args in (("exclude each other", ("--file", "a.glb", "--joints", 9)),
+                           ("takes no file", ("a.glb",)), ("unknown option", ("--scene", "all"))):
+            self.fails(2, text, "bench", "pose", *args)
+        self.fails(1, "missing.glb", "bench", "pose", "--file", self.path("missing.glb"))
+        self.fails(3, "xyzzy", "bench", "pose", env=dict(os.environ, PELT_DEVICE="xyzzy"))
+
+    def test_results(self):
+        self.need_gpu()
+        out = self.path("pose.json")
+        run = self.ok("bench", "pose", "--instances", 12, "--joints", 10, "--rounds", 2, "-o", out)
+        self.assertRegex(run.out, r"(?m)^12 instances of 10 nodes, 10 skin matrices, 8 clips: 120 matrices")
+        for name in self.FORMS + ["cpu"]:
+            self.assertRegex(run.out, r"(?m)^  %s +\d" % name)
+        with open(out) as file:
+            result = json.load(file)
+        self.assertEqual([form["name"] for form in result["forms"]], self.FORMS)
+        self.assertEqual((result["matrixBytes"], result["instanceBytes"]), (120 * 48, 12 * 160))
+        for form in result["forms"]:
+            self.assertGreater(form["seconds"], 0)
+            self.assertAlmostEqual(form["ofFloor"], form["seconds"] / result["forms"][0]["seconds"],
+                                   delta=1e-3 * form["ofFloor"])
+            self.assertTrue(form.get("checked", True))
+        self.assertGreater(result["cpuSeconds"], 0)
+
+    def test_files(self):
+        self.need_gpu()
+        result = self.ok("bench", "pose", "-f", self.folder.sample, "-n", 3, "--rounds", 1, "--json").json()
+        self.assertEqual((result["file"], result["clips"]), (self.folder.sample, 2))
+        still = self.path("still.glb")
+        two_plates(still)
+        self.fails(1, "the model has no clip", "bench", "pose", "-f", still)
+
+
 class StudySquash(Case):
     METHODS = ["cofactor", "inverse", "joint-inverses", "joint-cofactors", "plain"]
 

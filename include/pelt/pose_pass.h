@@ -49,7 +49,8 @@ typedef struct pelt_rig_info {
 } pelt_rig_info;
 
 /* Everything about a model that its instances share: the nodes above any joint, rigid node or
- * socket, inverse bind matrices, and all clips with their own keys. Plain bytes without addresses
+ * socket, inverse bind matrices, and all clips with their own keys. Nodes above all of these that
+ * no clip animates are folded into those below, in double precision. Plain bytes without addresses
  * in them. */
 typedef struct pelt_rig {
     size_t size;      /* of data; below 4 GiB */
@@ -138,8 +139,8 @@ typedef struct pelt_pose_override {
 
 /* Writes the overrides of one instance, at most one a node, in any order. Children follow their
  * parents' overridden transforms. Time is the square of count. Errors: PELT_ERROR_ARGUMENT (two for
- * a node; a node that moves no matrix or socket of the rig; a number not finite or beyond
- * PELT_MAGNITUDE_MAX). */
+ * a node; a node that moves no matrix or socket of the rig, or is folded; a number not finite or
+ * beyond PELT_MAGNITUDE_MAX). */
 PELT_API pelt_result pelt_pose_overrides_write(const pelt_rig *rig,
                                                const pelt_pose_override *overrides, uint32_t count,
                                                void *memory);

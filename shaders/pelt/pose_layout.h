@@ -39,11 +39,16 @@ struct pelt_rig_header {
     PELT_UINT padding[3];
 };
 
+/* Instead of an index of what is carried over: the row of a constant matrix. */
+#define PELT_NODE_FIXED 0x20000000u
+
 struct pelt_rig_node {
-    PELT_UINT up;         /* so many nodes before it is its parent; 0: a root */
-    PELT_UINT carry_from; /* where the parent's transform is carried over from, or none */
-    PELT_UINT carry_to;   /* where its own is carried over to, or none */
-    PELT_UINT matrix;     /* row of the matrix it has instead of TRS; 0: none */
+    PELT_UINT up;       /* so many nodes before it is its parent; 0: not in the rig */
+    PELT_UINT above;    /* parent of an earlier tile: where its transform is carried over; parent
+                         * that nothing ever moves: PELT_NODE_FIXED | row of its transform; else
+                         * PELT_POSE_NONE */
+    PELT_UINT carry_to; /* where its own is carried over, or none */
+    PELT_UINT matrix;   /* row of the matrix it has instead of TRS; 0: none */
 };
 
 /* One matrix to write. */

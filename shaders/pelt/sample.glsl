@@ -135,32 +135,41 @@ struct pelt_local {
     bool animated;
 };
 
-/* Tracks that share their times are searched once. */
+/* A key that was found, and in which times. */
+struct pelt_search {
+    uint times;
+    pelt_key key;
+};
+
+/* Tracks of a node that share their times are searched once. */
+vec4 pelt_sample_track(uvec2 rig, pelt_rig_track track, pelt_moment time, bool rotation,
+                       inout pelt_search search)
+{
+    if ((track.mode & PELT_TRACK_MODES) == PELT_TRACK_HOLD) {
+        return pelt_rows(rig).at[track.first];
+    }
+    if (track.times != search.times) {
+        search = pelt_search(track.times, pelt_find_key(rig, track.times, time));
+    }
+    return pelt_track_value(rig, track, search.key, rotation);
+}
+
 pelt_local pelt_sample_node(uvec2 rig, uint first_track, uint node_count, uint node,
                             pelt_moment time)
 {
-    pelt_rig_track tracks[3];
-    for (uint path = 0u; path < 3u; path++) {
-        tracks[path] = pelt_rig_tracks(rig).at[first_track + path * node_count + node];
-    }
-    vec4 values[3];
-    uint flags = 0u;
-    uint found = PELT_POSE_NONE;
-    pelt_key key;
-    for (uint path = 0u; path < 3u; path++) {
-        pelt_rig_track track = tracks[path];
-        flags |= track.mode;
-        if ((track.mode & PELT_TRACK_MODES) == PELT_TRACK_HOLD) {
-            values[path] = pelt_rows(rig).at[track.first];
-            continue;
-        }
-        if (track.times != found) {
-            key = pelt_find_key(rig, track.times, time);
-            found = track.times;
-        }
-        values[path] = pelt_track_value(rig, track, key, path == 1u);
-    }
-    return pelt_local(values[0].xyz, values[1], values[2].xyz, (flags & PELT_TRACK_ANIMATES) != 0u);
+    uint at = first_track + node;
+    pelt_rig_track translation = pelt_rig_tracks(rig).at[at];
+    pelt_rig_track rotation = pelt_rig_tracks(rig).at[at + node_count];
+    pelt_rig_track scale = pelt_rig_tracks(rig).at[at + 2u * node_count];
+    pelt_search search;
+    search.times = PELT_POSE_NONE;
+    pelt_local local;
+    local.translation = pelt_sample_track(rig, translation, time, false, search).xyz;
+    local.rotation = pelt_sample_track(rig, rotation, time, true, search);
+    local.scale = pelt_sample_track(rig, scale, time, false, search).xyz;
+    uint modes = translation.mode | rotation.mode | scale.mode;
+    local.animated = (modes & PELT_TRACK_ANIMATES) != 0u;
+    return local;
 }
 
 #endif

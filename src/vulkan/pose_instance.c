@@ -139,7 +139,7 @@ static pelt_result check_override(const pelt_rig *rig, const pelt_pose_override 
     const char *wrong = NULL;
     if (override->node >= rig->model_node_count ||
         rig->places[override->node] == PELT_RIG_NO_NODE) {
-        wrong = "moves no matrix or socket of the rig";
+        wrong = "has no place in the rig: it moves nothing, or no clip moves it";
     } else if ((unsigned) override->kind > PELT_OVERRIDE_GLOBAL_MULTIPLY) {
         wrong = "has an unknown kind";
     } else if (!is_matrix(override->matrix)) {

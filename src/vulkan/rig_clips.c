@@ -23,7 +23,7 @@ typedef struct timed_sampler {
 
 typedef struct clip_builder {
     pelt_rig_builder *rig;
-    uint32_t sampler_count; /* of all clips */
+    size_t sampler_count; /* of all clips */
     timed_sampler *samplers;
     timed_sampler **order;        /* equal times side by side */
     const timed_sampler **tracks; /* PATHS x nodes, of one clip; NULL: not animated */
@@ -123,18 +123,16 @@ static pelt_result list_samplers(clip_builder *clips)
     for (uint32_t c = 0; c < model->clip_count; c++) {
         count += model->clips[c].sampler_count;
     }
-    if (count > UINT32_MAX) {
-        return pelt_fail(clips->rig->host, PELT_ERROR_RANGE, NULL, NULL, "more than 2^32 samplers");
-    }
-    clips->sampler_count = (uint32_t)count;
+    clips->sampler_count = count;
     clips->samplers = pelt_allocate(clips->rig->host, count, sizeof(*clips->samplers));
     clips->order = pelt_allocate(clips->rig->host, count, sizeof(*clips->order));
     clips->tracks =
         pelt_allocate(clips->rig->host, clips->rig->node_count, PATHS * sizeof(*clips->tracks));
     if (!clips->samplers || !clips->order || !clips->tracks) {
-        return pelt_fail(clips->rig->host, PELT_ERROR_MEMORY, NULL, NULL, "no memory for a rig");
+        (void)pelt_fail(clips->rig->host, PELT_ERROR_MEMORY, NULL, NULL, "no memory for a rig");
+        return PELT_ERROR_MEMORY;
     }
-    uint32_t at = 0;
+    size_t at = 0;
     for (uint32_t c = 0; c < model->clip_count; c++) {
         for (uint32_t s = 0; s < model->clips[c].sampler_count; s++, at++) {
             const pelt_sampler *sampler = &model->clips[c].samplers[s];
@@ -152,7 +150,7 @@ static pelt_result find_times(clip_builder *clips)
 {
     const timed_sampler *previous = NULL;
     pelt_result result = PELT_OK;
-    for (uint32_t i = 0; result == PELT_OK && i < clips->sampler_count; i++) {
+    for (size_t i = 0; result == PELT_OK && i < clips->sampler_count; i++) {
         timed_sampler *next = clips->order[i];
         if (next->times == 0) {
             continue;
