@@ -83,21 +83,22 @@ pelt_matrix load_left(uint slot)
 
 void store_right(uint slot, pelt_matrix matrix)
 {
-    for (uint i = 0u; i < 3u; i++) {
-        shared_right[3u * slot + i] = matrix.rows[i];
-    }
+    shared_right[3u * slot] = matrix.rows[0];
+    shared_right[3u * slot + 1u] = matrix.rows[1];
+    shared_right[3u * slot + 2u] = matrix.rows[2];
 }
 
 void store_left(uint slot, pelt_matrix matrix)
 {
-    for (uint i = 0u; i < 3u; i++) {
-        shared_left[3u * slot + i] = matrix.rows[i];
-    }
+    shared_left[3u * slot] = matrix.rows[0];
+    shared_left[3u * slot + 1u] = matrix.rows[1];
+    shared_left[3u * slot + 2u] = matrix.rows[2];
 }
 
 bool is_due(uint interval, uint phase)
 {
-    return interval != 0u && (constants.all != 0u || (constants.frame + phase) % interval == 0u);
+    return interval == 1u || (interval != 0u && (constants.all != 0u ||
+                                                 (constants.frame + phase) % interval == 0u));
 }
 
 float second_weight(pelt_pose_state state, uvec2 now)
@@ -252,9 +253,10 @@ pelt_matrix end_path(uint slot, node_path path, uint scratch)
 void carry(uint to, uint scratch, pelt_matrix global)
 {
     pelt_carried rows = pelt_carried(constants.scratch);
-    for (uint i = 0u; i < 3u; i++) {
-        rows.at[scratch + 3u * to + i] = global.rows[i];
-    }
+    uint row = scratch + 3u * to;
+    rows.at[row] = global.rows[0];
+    rows.at[row + 1u] = global.rows[1];
+    rows.at[row + 2u] = global.rows[2];
 }
 
 /* No number that is written is NaN, infinite or larger than PELT_MAGNITUDE_MAX. */

@@ -17,14 +17,14 @@ vec4 pelt_multiply_row(vec4 row, pelt_matrix b)
     return row.x * b.rows[0] + row.y * b.rows[1] + row.z * b.rows[2];
 }
 
+/* Spelt out: rows that a loop indexes may end up in memory. */
 pelt_matrix pelt_multiply(pelt_matrix a, pelt_matrix b)
 {
-    pelt_matrix product;
-    for (uint i = 0u; i < 3u; i++) {
-        product.rows[i] = pelt_multiply_row(a.rows[i], b);
-        product.rows[i].w += a.rows[i].w;
-    }
-    return product;
+    vec4 x = pelt_multiply_row(a.rows[0], b);
+    vec4 y = pelt_multiply_row(a.rows[1], b);
+    vec4 z = pelt_multiply_row(a.rows[2], b);
+    return pelt_matrix(vec4[3](vec4(x.xyz, x.w + a.rows[0].w), vec4(y.xyz, y.w + a.rows[1].w),
+                               vec4(z.xyz, z.w + a.rows[2].w)));
 }
 
 /* Translation x rotation x scale, right for a quaternion of any length but 0. */
