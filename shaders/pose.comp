@@ -101,6 +101,18 @@ bool is_due(uint interval, uint phase)
                                                  (constants.frame + phase) % interval == 0u));
 }
 
+/* Whether none of a few instances is due; of many, one probably is. */
+bool is_idle(pelt_pose_group group)
+{
+    pelt_pose_states states = pelt_pose_states(constants.instances);
+    bool idle = group.instance_count <= 4u;
+    for (uint i = 0u; idle && i < group.instance_count; i++) {
+        uint number = group.first_instance + i;
+        idle = !is_due(states.at[number].interval, states.at[number].phase);
+    }
+    return idle;
+}
+
 float second_weight(pelt_pose_state state, uvec2 now)
 {
     if (state.weight == 0.0 && state.weight_rate == 0.0) {
@@ -315,6 +327,9 @@ void main()
         return;
     }
     pelt_pose_group group = pelt_pose_groups(constants.groups).at[group_index];
+    if (is_idle(group)) {
+        return;
+    }
     pelt_rig_header header = pelt_rig_head(group.rig).header;
     uint slot = gl_LocalInvocationIndex;
 

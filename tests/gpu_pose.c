@@ -462,14 +462,15 @@ static bool is_guarded(const float *matrix)
     return true;
 }
 
-/* Two nodes each, so that instances of all phases share a workgroup. */
-static void updates_every_nth_frame(void **state)
+static void update_every_nth_frame(uint32_t nodes)
 {
-    (void)state;
     pelt_headless *device = gpu_device();
-    enum { COUNT = 40, FRAMES = 9 };
-    const int32_t parents[] = { -1, 0 };
-    pelt_model *model = build_nodes(NULL, parents, 2);
+    enum { COUNT = 40, FRAMES = 9, MOST = 60 };
+    int32_t parents[MOST];
+    for (int32_t i = 0; i < MOST; i++) {
+        parents[i] = i - 1;
+    }
+    pelt_model *model = build_nodes(NULL, parents, nodes);
     const float times[] = { 0, 100 }, values[] = { 0, 0, 0, 100, 0, 0 };
     build_clip(model, 0, PELT_TRANSLATION, PELT_LINEAR, 2, 3, times, values);
     assert_int_equal(pelt_model_finish(model), PELT_OK);
@@ -493,7 +494,7 @@ static void updates_every_nth_frame(void **state)
             uint32_t interval = i % 5 > 0 ? i % 5 : 1;
             bool due = i != 7 && (all || (frame + i / 5) % interval == 0);
             written[i] = due ? frame : written[i];
-            for (uint32_t node = 0; node < 2; node++) {
+            for (uint32_t node = 0; node < nodes; node++) {
                 const float *socket = pose_scene_socket(&scene, i, node);
                 if (written[i] < 0) {
                     assert_true(is_guarded(socket));
@@ -505,6 +506,14 @@ static void updates_every_nth_frame(void **state)
     }
     pose_scene_close(&scene);
     pelt_model_destroy(model);
+}
+
+/* 64 instances to a workgroup, with all phases in it, or two, of which often none is due. */
+static void updates_every_nth_frame(void **state)
+{
+    (void)state;
+    update_every_nth_frame(2);
+    update_every_nth_frame(60);
 }
 
 /* No clip but 10 for 2 s: 10, half way 15, and 20 from then on. */

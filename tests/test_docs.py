@@ -13,6 +13,7 @@ import tempfile
 
 SETTING = """
 #include <pelt/pelt.h>
+#include <pelt/pose_pass.h>
 #include <pelt/vulkan.h>
 
 void barrier(VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags wrote,
@@ -21,6 +22,12 @@ pelt_result integrate(pelt_skin_pass *pass, const pelt_gpu_mesh *meshes, uint32_
                       pelt_gpu_instance *instances, uint32_t instance_count,
                       const pelt_model *model, uint32_t p, uint32_t n, VkDeviceAddress matrices,
                       VkDeviceAddress animated, VkDeviceAddress tangents, VkDeviceAddress boxes,
+                      const pelt_host *host, const pelt_pose_pass *pose_pass,
+                      VkDeviceAddress rig_address, VkDeviceAddress hands, const double *world,
+                      double now, double began, double second_of_clip, uint32_t rig_neighbours,
+                      void *instance_memory, VkDeviceAddress instance_address,
+                      void *pose_table_memory, VkDeviceAddress pose_table_address,
+                      VkDeviceAddress pose_scratch_address, uint32_t frame_number,
                       void *table_memory, VkDeviceAddress table_address,
                       VkDeviceAddress scratch_address, VkCommandBuffer commands);
 
@@ -28,6 +35,12 @@ pelt_result integrate(pelt_skin_pass *pass, const pelt_gpu_mesh *meshes, uint32_
                       pelt_gpu_instance *instances, uint32_t instance_count,
                       const pelt_model *model, uint32_t p, uint32_t n, VkDeviceAddress matrices,
                       VkDeviceAddress animated, VkDeviceAddress tangents, VkDeviceAddress boxes,
+                      const pelt_host *host, const pelt_pose_pass *pose_pass,
+                      VkDeviceAddress rig_address, VkDeviceAddress hands, const double *world,
+                      double now, double began, double second_of_clip, uint32_t rig_neighbours,
+                      void *instance_memory, VkDeviceAddress instance_address,
+                      void *pose_table_memory, VkDeviceAddress pose_table_address,
+                      VkDeviceAddress pose_scratch_address, uint32_t frame_number,
                       void *table_memory, VkDeviceAddress table_address,
                       VkDeviceAddress scratch_address, VkCommandBuffer commands)
 {
