@@ -274,7 +274,7 @@ static pelt_result try_to_read(const uint8_t *bytes, size_t size, messages *m)
         double *matrices = malloc(12 * sizeof(double) * bake->joint_count);
         assert_non_null(matrices);
         for (int i = -1; i <= 5; i++) {
-            const double time = i * bake->clips[c].duration / 4;
+            double time = i * bake->clips[c].duration / 4;
             for (int k = 0; k < PELT_BAKE_INTERPOLATIONS; k++) {
                 pelt_bake_place place = pelt_bake_locate(&bake->clips[c], time, i % 2);
                 pelt_bake_decode(bake, &place, (pelt_bake_interpolation)k, matrices);
