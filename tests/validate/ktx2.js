@@ -1,10 +1,13 @@
 // ktx2.js PELT WORK MODELS: bakes the sample and, where MODELS exists, some models in every format,
 // and has ktx-parse and three.js's KTX2Loader read the textures. What these find must be what the
-// JSON file beside the texture says.
+// JSON file beside the texture says. Where Chromium is installed, three.js also gives one to WebGL.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
 import * as ktx from 'ktx-parse';
 import { FloatType, HalfFloatType, RGBAFormat } from 'three';
 
@@ -73,6 +76,40 @@ async function checkWithThree(bytes, description, levelData)
     assert.ok(Buffer.from(buffer, byteOffset, byteLength).equals(Buffer.from(levelData)));
 }
 
+/** The program, or undefined. */
+function findChromium()
+{
+    const folders = (process.env.PATH ?? '').split(':');
+    return ['chromium', 'chromium-browser', 'google-chrome']
+        .flatMap((name) => folders.map((folder) => join(folder, name)))
+        .find(existsSync);
+}
+
+/** Serves the folder of work to a page in Chromium, and returns what that page says. */
+async function inBrowser(chromium)
+{
+    const types = { '.html': 'text/html', '.js': 'text/javascript' };
+    const server = createServer((request, response) => {
+        const path = join(work, new URL(request.url, 'http://localhost').pathname);
+        const type = types[extname(path)] ?? 'application/octet-stream';
+        response.writeHead(existsSync(path) ? 200 : 404, { 'Content-Type': type });
+        response.end(existsSync(path) ? readFileSync(path) : '');
+    });
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const profile = mkdtempSync(join(tmpdir(), 'pelt-browser-'));
+    try {
+        const page = await promisify(execFile)(chromium, [
+            '--headless', '--no-sandbox', '--enable-unsafe-swiftshader', '--disable-dev-shm-usage',
+            `--user-data-dir=${profile}`, '--virtual-time-budget=30000', '--dump-dom',
+            `http://127.0.0.1:${server.address().port}/browser.html`,
+        ], { timeout: 60000 });
+        return JSON.parse(page.stdout.match(/<pre id="result">(.+?)<\/pre>/)[1]);
+    } finally {
+        server.close();
+        rmSync(profile, { recursive: true, force: true });
+    }
+}
+
 const sample = join(work, 'bake-sample.glb');
 execFileSync(pelt, ['sample', '-o', sample]);
 const inputs = [sample];
@@ -95,4 +132,12 @@ for (const input of inputs) {
     rmSync(join(work, 'baked.ktx2'));
     rmSync(join(work, 'baked.json'));
 }
+const chromium = findChromium();
+if (chromium) {
+    execFileSync(pelt, ['bake', sample, '-o', join(work, 'baked.ktx2')], { stdio: 'ignore' });
+    const { width, height } = JSON.parse(readFileSync(join(work, 'baked.json'), 'utf8'));
+    const numbers = 4 * width * height;
+    assert.deepEqual(await inBrowser(chromium), { width, height, loaded: numbers, same: numbers });
+}
+console.log(`three.js in Chromium: ${chromium ? 'read back the same texels' : 'not installed'}`);
 console.log(`ktx-parse and three.js read ${checked} textures as they are described`);

@@ -19,11 +19,13 @@ skip()
 
 command -v node >/dev/null || skip "node is not installed"
 mkdir -p "$work"
-cp "$source/package.json" "$source/$script" "$work"
 cd "$work"
-# Both tests may run at once.
+# Both tests may run at once: one of them fetches, and neither writes what the other is reading.
 exec 9>lock
 flock 9
+for file in package.json browser.html "$script"; do
+    cmp -s "$source/$file" "$file" || cp "$source/$file" .
+done
 if ! cmp -s package.json fetched.json; then
     command -v npm >/dev/null || skip "npm is not installed"
     npm install --no-package-lock --no-audit --no-fund --loglevel=error --fetch-retries=1 \
