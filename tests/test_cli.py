@@ -887,6 +887,20 @@ class Bake(Case):
         self.assertEqual(result["clips"][0]["frames"], 5)
         self.assertEqual(result["warnings"], [])
 
+    def test_boxes_are_those_of_skin(self):
+        """To the bit: at a frame the texture has the very matrices that pelt skin skins with."""
+        _, palette = self.bake(self.folder.sample, "--fps", 4)
+        for clip in palette.description["clips"]:
+            for frame, box in enumerate(clip["boxes"]):
+                time = min(frame / 4, clip["duration"])
+                skin = self.ok("skin", self.folder.sample, "-o", self.path("skin.glb"), "--device", "cpu",
+                               "--clip", clip["clip"], "--time", repr(time), "--json").json()
+                lows, highs = ([p[key] for p in skin["primitives"]] for key in ("min", "max"))
+                exact = [min(v) for v in zip(*lows)] + [max(v) for v in zip(*highs)]
+                self.assertEqual([struct.pack("<f", v) for v in box], [struct.pack("<f", v) for v in exact])
+            self.assertEqual(clip["box"], [min(v) for v in zip(*clip["boxes"])][:3]
+                             + [max(v) for v in zip(*clip["boxes"])][3:])
+
     def test_formats(self):
         sample = self.folder.sample
         joints = self.ok("info", sample, "--json").json()["skins"][0]["joints"]

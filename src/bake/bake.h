@@ -17,6 +17,9 @@ typedef struct pelt_bake_times {
     double *values;
 } pelt_bake_times;
 
+/* In the order of pelt_bake_layout; of dual quaternions one more for scale. */
+extern const uint32_t pelt_bake_layout_texels[3];
+
 /* timeline.c. A clip in time, before rates and rows: where it jumps, and where its keys are. */
 typedef struct pelt_bake_timeline {
     double duration;
@@ -135,6 +138,16 @@ typedef struct pelt_baker {
     pelt_bake_joint *row, *next_row; /* of the bake's joints */
     float *float_matrices;
 } pelt_baker;
+
+/* choose.c. */
+pelt_result pelt_bake_check(const pelt_host *host, const pelt_bake_info *info);
+
+/* Palettes with their joints, what moves these, and clips with their timelines. */
+pelt_result pelt_bake_choose(pelt_baker *baker);
+void pelt_bake_warn_of_morphs(const pelt_baker *baker);
+
+/* What of a row there is; scans the clips if scale matters. */
+pelt_result pelt_bake_choose_layout(pelt_baker *baker);
 
 /* Tells info->progress, of the row-th row of all. */
 void pelt_baker_progress(const pelt_baker *baker, uint32_t clip, double row, double rows);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Between two rows, at this many places; an error that rises and falls once, as that of a turn
- * does, is met within 1/64 of its peak. */
+ * does, is met to within 1/64 of its peak. */
 enum { PLACES = 8 };
 
 pelt_result pelt_baker_sample(pelt_baker *baker, int32_t clip, double time)
@@ -204,7 +204,7 @@ pelt_result pelt_bake_measure(pelt_baker *baker, uint32_t index, pelt_bake_error
         result = measure_range(&c, &baker->timelines[index].keys, &clip->ranges[i], 0,
                                clip->ranges[i].row_count - 1);
     }
-    *blend_margin = c.blend_margin;
+    *blend_margin = c.blend_margin * (1 + 1.0 / 64); /* what may lie between the places */
     return result;
 }
 

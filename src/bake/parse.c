@@ -128,7 +128,6 @@ static pelt_box to_box(parser *p, const json_t *numbers, const char *key)
 
 static void parse_layout(parser *p, const json_t *root)
 {
-    static const uint32_t texels[] = { 3, 4, 2 };
     pelt_bake *bake = p->bake;
     if (get_count(p, root, "version", 0, INT32_MAX) != PELT_BAKE_VERSION) {
         fail(p, PELT_ERROR_UNSUPPORTED, "version", "is a version that pelt does not know");
@@ -139,7 +138,7 @@ static void parse_layout(parser *p, const json_t *root)
     bake->height = get_count(p, root, "height", 1, SIZE_MAX_2D);
     bake->layer_count = get_count(p, root, "layers", 1, SIZE_MAX_2D);
     bake->joint_count = get_count(p, root, "joints", 1, INT32_MAX);
-    uint32_t least = texels[bake->layout];
+    uint32_t least = pelt_bake_layout_texels[bake->layout];
     bake->texels_per_joint = get_count(p, root, "texelsPerJoint", least,
                                        least + (bake->layout == PELT_BAKE_DUAL_QUATERNION));
     bake->joints_per_layer = get_count(p, root, "jointsPerLayer", 1, bake->joint_count);

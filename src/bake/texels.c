@@ -7,6 +7,8 @@
 
 enum { NUMBERS_MAX = 16 };
 
+const uint32_t pelt_bake_layout_texels[3] = { 3, 4, 2 };
+
 size_t pelt_bake_texel_size(pelt_bake_format format)
 {
     return format == PELT_BAKE_RGBA16F ? 8 : 16;
