@@ -1,6 +1,10 @@
 /* pelt verify: every skinning path of this machine against the double-precision reference. */
 #include "cli/verify.h"
 
+#include "cli/verify_pose.h"
+
+#include <math.h>
+
 static pelt_result open_paths(pelt_report *report, pelt_verification *v)
 {
     int device = v->options->device;
@@ -15,6 +19,7 @@ static pelt_result open_paths(pelt_report *report, pelt_verification *v)
         report->mute_no_device = optional;
         result = pelt_backend_vulkan(&report->host, &info, &v->paths[v->path_count]);
         report->mute_no_device = false;
+        v->gpu = v->paths[v->path_count];
         v->path_count += result == PELT_OK;
         if (optional && result == PELT_ERROR_DEVICE) {
             (void)snprintf(v->no_gpu, sizeof(v->no_gpu), "%s", report->no_device);
@@ -34,6 +39,23 @@ static uint32_t choose_batch(const pelt_verification *v)
     }
     size_t fits = budget / (pelt_batch_member_bytes(v->character) + 1);
     return fits < 1 ? 1 : fits < count ? (uint32_t)fits : count;
+}
+
+/* The diagonal of the character's box. */
+static pelt_result measure_size(const pelt_verification *v, double *out)
+{
+    pelt_box box;
+    pelt_result result = pelt_character_box(v->character, &v->play, &box);
+    if (result != PELT_OK) {
+        return result;
+    }
+    double square = 0.0;
+    for (int c = 0; c < 3; c++) {
+        double extent = (double)box.max[c] - (double)box.min[c];
+        square += extent > 0.0 ? extent * extent : 0.0;
+    }
+    *out = sqrt(square);
+    return PELT_OK;
 }
 
 static pelt_result compare_batch(pelt_verification *v, pelt_comparison *comparison,
@@ -68,7 +90,9 @@ static pelt_result compare_batch(pelt_verification *v, pelt_comparison *comparis
 static pelt_result compare_all(pelt_report *report, pelt_verification *v)
 {
     pelt_comparison *comparison = NULL;
+    pelt_pose_verifier *pose = NULL;
     pelt_batch *batch = NULL;
+    double size = 0.0;
     v->batch_size = choose_batch(v);
     for (uint32_t part = 0; part < v->character->model->part_count; part++) {
         uint32_t mesh = v->character->part_meshes[part];
@@ -78,6 +102,12 @@ static pelt_result compare_all(pelt_report *report, pelt_verification *v)
     if (result == PELT_OK) {
         result = pelt_batch_create(v->character, v->batch_size, true, &batch);
     }
+    if (result == PELT_OK) {
+        result = measure_size(v, &size);
+    }
+    if (result == PELT_OK) {
+        result = pelt_pose_verifier_create(v->gpu, v->character, v->batch_size, size, &pose);
+    }
     for (uint32_t first = 0; result == PELT_OK && first < v->crowd->count; first += v->batch_size) {
         uint32_t left = v->crowd->count - first;
         pelt_report_progress(report, "verifying %u of %u", first, v->crowd->count);
@@ -86,11 +116,15 @@ static pelt_result compare_all(pelt_report *report, pelt_verification *v)
         if (result == PELT_OK) {
             result = compare_batch(v, comparison, batch);
         }
+        if (result == PELT_OK) {
+            result = pelt_pose_verifier_add(pose, v->crowd, batch, &v->pose);
+        }
         if (left <= v->batch_size) {
             break;
         }
     }
     pelt_report_progress(report, NULL);
+    pelt_pose_verifier_destroy(pose);
     pelt_batch_destroy(batch);
     pelt_comparison_destroy(comparison);
     return result;
@@ -111,6 +145,20 @@ static void report_broken(pelt_report *report, const pelt_verification *v, const
                     path, worst->member, part->node, part->mesh, part->primitive, worst->vertex,
                     what, worst->of_bound * worst->allowed * scale, is_angle ? " degrees" : "",
                     worst->allowed * scale);
+}
+
+/* Likewise for the matrices that the pose pass wrote. */
+static void report_pose(pelt_report *report, const pelt_verification *v)
+{
+    const pelt_worst *worst = &v->pose;
+    if (worst->of_bound <= 1.0) {
+        return;
+    }
+    const pelt_part *part = &v->character->model->parts[worst->part];
+    (void)pelt_fail(&report->host, PELT_ERROR_FILE, v->options->open.file, NULL,
+                    "pose: instance %u, node %u: the matrix of joint %u off by %.4g, allowed %.4g",
+                    worst->member, part->node, worst->vertex, worst->of_bound * worst->allowed,
+                    worst->allowed);
 }
 
 /* Likewise for what a mesh's packing promises. unit: what the error is divided by. */
@@ -140,7 +188,8 @@ static void report_count(pelt_report *report, const pelt_verification *v, const 
 
 static void judge(pelt_report *report, pelt_verification *v)
 {
-    v->holds = pelt_packing_holds(&v->packing);
+    v->holds = pelt_packing_holds(&v->packing) && v->pose.of_bound <= 1.0;
+    report_pose(report, v);
     report_broken(report, v, "packing", "position", &v->packing.position, false);
     report_packing(report, v, "weights", &v->packing.weights, 1.0 / 4096.0, " / 4096");
     report_packing(report, v, "directions", &v->packing.directions, 1.0 / pelt_degrees(1.0),
@@ -249,7 +298,9 @@ const pelt_command pelt_command_verify = {
         "Skins instances at staggered times and places on the CPU and, if there is one, the GPU.\n"
         "For each: the worst position, normal and tangent error against the double-precision\n"
         "reference, exact boxes compared bit for bit with the positions written, and that the\n"
-        "boxes from joints hold them. Exit code 1 if anything exceeds its bound.\n"
+        "boxes from joints hold them. The GPU's poses are held against the CPU's, too. Exit code "
+        "1\n"
+        "if anything exceeds its bound.\n"
         "\n"
         "Of several instances each has a time and a heading of its own, and the clip repeats;\n"
         "a single one stands where the file puts it, and the clip's ends hold.\n",

@@ -25,6 +25,8 @@ typedef struct pelt_verification {
     pelt_backend *paths[PELT_VERIFY_PATHS];
     pelt_path_result results[PELT_VERIFY_PATHS];
     pelt_packing_result packing;
+    pelt_backend *gpu; /* of the paths, or NULL */
+    pelt_worst pose;   /* of the pose pass, if there is a GPU; vertex: the joint */
     char no_gpu[1024]; /* why the GPU is left out, or empty */
     uint32_t batch_size;
     bool holds;

@@ -84,6 +84,12 @@ static void print_table(const pelt_report *report, const pelt_verification *v)
         print_count(r->joint_boxes_hold, r->joint_boxes);
         print_path_verdict(report, r);
     }
+    if (v->pose.count > 0) {
+        printf("  %-10s", "pose");
+        print_position(&v->pose);
+        printf("%70s", "");
+        print_verdict(report, v->pose.of_bound <= 1.0 ? "" : " position");
+    }
     printf("  %-10s", "packing");
     print_position(&v->packing.position);
     print_angle(&v->packing.normal, false);
@@ -115,6 +121,13 @@ static void print_notes(const pelt_verification *v)
         printf("  %-10s not run: ", "gpu");
         pelt_print_safe(stdout, v->no_gpu);
         printf("\n");
+    }
+    if (v->pose.count > 0) {
+        printf(
+            "  %-10s skin matrices that the GPU makes from the clips, against the CPU's: how far\n"
+            "  %-10s one moves a vertex from where it should be; at most 1e-5 of the\n"
+            "  %-10s character's size and the rounding of coordinates\n",
+            "pose", "", "");
     }
     printf(
         "  %-10s the packed streams against the file's own numbers, both in double precision\n"
@@ -233,6 +246,9 @@ void pelt_verify_print_json(const pelt_report *report, const pelt_verification *
         json_path(&json, v, p);
     }
     pelt_json_close(&json);
+    if (v->pose.count > 0) {
+        json_worst(&json, "pose", &v->pose, false, true);
+    }
     pelt_json_object(&json, "packing");
     pelt_json_bool(&json, "ok", pelt_packing_holds(&v->packing));
     json_worst(&json, "position", &v->packing.position, false, true);

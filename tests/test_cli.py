@@ -1103,6 +1103,18 @@ class Verify(Case):
             for a, b in zip(whole["paths"], parts["paths"], strict=True):
                 for key in ("position", "normal", "tangent", "boxes", "jointBoxes"):
                     self.assertEqual(a[key], b[key], (batch, key))
+            self.assertEqual(parts.get("pose"), whole.get("pose"))
+
+    def test_poses_of_the_gpu(self):
+        self.assertNotIn("pose", self.verify("--count", 1, "--device", "cpu"))
+        self.need_gpu()
+        pose = self.verify("--count", 4)["pose"]
+        # The joints that move a vertex of the one primitive, of each instance.
+        self.assertEqual(pose["compared"] % 4, 0)
+        self.assertGreater(pose["compared"], 4 * 20)
+        self.assertGreater(pose["error"], 0)
+        self.assertLess(pose["ofBound"], 0.5)
+        self.assertRegex(self.ok("verify", self.folder.sample).out, r"(?m)^  pose .* ok$")
 
     def test_device(self):
         for device in self.devices:
@@ -1119,7 +1131,8 @@ class Verify(Case):
         lines = self.ok("verify", self.folder.sample, "--count", 2).out.splitlines()
         rows = [l for l in lines if re.search(r" ok$", l)]
         self.assertEqual([r.split()[0] for r in rows],
-                         self.devices[1:] + ["packing", "weights", "directions"])
+                         self.devices[1:] + ["pose"] * ("gpu" in self.devices) +
+                         ["packing", "weights", "directions"])
         self.assertEqual(len({len(r) for r in rows}), 1, rows)
         self.assertLessEqual(max(map(len, lines)), 125)
 
