@@ -323,6 +323,11 @@ static void cuts_what_does_not_fit(void **state)
                 assert_true(range->first_row + range->row_count <= bake->height);
                 assert_false(range->jump);
                 assert_int_equal(range->layer % ((5 + size / 3 - 1) / (size / 3)), 0);
+                assert_int_equal(range->first_frame, i * (size - 1) + i);
+                pelt_bake_place place = pelt_bake_locate(clip, range->start + 0.05, false);
+                assert_int_equal(place.frame, range->first_frame);
+                assert_int_equal(place.next_frame, place.frame + 1);
+                assert_int_equal(place.next_row, range->first_row + 1);
             }
             for (int i = 0; i <= 300; i++) {
                 double a[60], b[60], t = i * 0.01;
@@ -420,8 +425,9 @@ static void errors_and_boxes_hold_at_any_time(void **state)
             assert_int_equal(pelt_pose_skin_matrices_double(pose, NULL, matrices), PELT_OK);
             skinned right = skin_with(model, matrices);
             pelt_bake_place place = pelt_bake_locate(clip, time, n % 2);
-            pelt_box box = clip->boxes[place.row - clip->ranges[0].first_row];
-            const pelt_box *next = &clip->boxes[place.next_row - clip->ranges[0].first_row];
+            pelt_box box = clip->boxes[place.frame];
+            const pelt_box *next = &clip->boxes[place.next_frame];
+            assert_int_equal(place.row, clip->ranges[0].first_row + place.frame);
             for (int k = 0; k < 3; k++) {
                 box.min[k] = fminf(box.min[k], next->min[k]);
                 box.max[k] = fmaxf(box.max[k], next->max[k]);

@@ -102,6 +102,7 @@ static void assert_same_clip(const pelt_bake_clip *a, const pelt_bake_clip *b)
         assert_int_equal(a->ranges[i].layer, b->ranges[i].layer);
         assert_int_equal(a->ranges[i].first_row, b->ranges[i].first_row);
         assert_int_equal(a->ranges[i].row_count, b->ranges[i].row_count);
+        assert_int_equal(a->ranges[i].first_frame, b->ranges[i].first_frame);
         assert_int_equal(a->ranges[i].jump, b->ranges[i].jump);
     }
     assert_int_equal(a->frame_count, b->frame_count);

@@ -118,8 +118,9 @@ typedef struct pelt_bake_range {
     double start, end; /* seconds */
     uint32_t layer;
     uint32_t first_row;
-    uint32_t row_count; /* > 0; 1: the pose holds */
-    bool jump;          /* at end, to another pose with which the next range starts */
+    uint32_t row_count;   /* > 0; 1: the pose holds */
+    uint32_t first_frame; /* of the clip's: rows of the ranges before */
+    bool jump;            /* at end, to another pose with which the next range starts */
 } pelt_bake_range;
 
 /* Farthest distance, in model units, between vertices skinned from the palette and from the
@@ -172,10 +173,12 @@ PELT_API pelt_result pelt_bake_create(const pelt_host *host, const pelt_bake_inf
                                       pelt_bake **out);
 PELT_API void pelt_bake_destroy(pelt_bake *bake);
 
-/* Two rows of a layer and how far it is from one to the other, 0 to 1. */
+/* Two rows of a layer and how far it is from one to the other, 0 to 1; and which of the clip's
+ * frames they are: the union of boxes[frame] and boxes[next_frame] holds what is between. */
 typedef struct pelt_bake_place {
     uint32_t layer;
     uint32_t row, next_row; /* equal in a range of one row */
+    uint32_t frame, next_frame;
     double fraction;
 } pelt_bake_place;
 

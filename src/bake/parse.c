@@ -240,6 +240,7 @@ static void parse_clip(parser *p, const json_t *object, size_t index, pelt_bake_
         (void)snprintf(p->pointer, sizeof(p->pointer), "/clips/%zu/ranges/%zu", index, i);
         parse_range(p, json_array_get(ranges, i), out->rate, start, &out->ranges[i]);
         start = out->ranges[i].end;
+        out->ranges[i].first_frame = (uint32_t)frames;
         frames += out->ranges[i].row_count;
     }
     out->range_count = (uint32_t)count;

@@ -86,6 +86,10 @@ static pelt_result cut_clip(const pelt_host *host, const pelt_bake_timeline *tim
         pelt_bake_stretch stretch = pelt_bake_timeline_stretch(timeline, i);
         clip->range_count += cut(&stretch, clip->rate, page_rows, clip->ranges + clip->range_count);
     }
+    for (uint32_t i = 1; i < clip->range_count; i++) {
+        const pelt_bake_range *before = &clip->ranges[i - 1];
+        clip->ranges[i].first_frame = before->first_frame + before->row_count;
+    }
     return PELT_OK;
 }
 

@@ -35,7 +35,9 @@ pelt_bake_place pelt_bake_locate(const pelt_bake_clip *clip, double time, bool l
     const pelt_bake_range *range = find_range(clip, time);
     pelt_bake_place place = { .layer = range->layer,
                               .row = range->first_row,
-                              .next_row = range->first_row };
+                              .next_row = range->first_row,
+                              .frame = range->first_frame,
+                              .next_frame = range->first_frame };
     if (range->row_count > 1) {
         double last = range->row_count - 2.0;
         double frame = fmax((time - range->start) * clip->rate, 0);
@@ -43,6 +45,8 @@ pelt_bake_place pelt_bake_locate(const pelt_bake_clip *clip, double time, bool l
         double interval = i < last ? 1 : (range->end - range->start) * clip->rate - last;
         place.row += (uint32_t)i;
         place.next_row = place.row + 1;
+        place.frame += (uint32_t)i;
+        place.next_frame = place.frame + 1;
         place.fraction = fmin((frame - i) / interval, 1);
     }
     return place;
