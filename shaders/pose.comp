@@ -95,8 +95,11 @@ void store_left(uint slot, pelt_matrix matrix)
     shared_left[3u * slot + 2u] = matrix.rows[2];
 }
 
-bool is_due(uint interval, uint phase)
+bool is_due(uint number)
 {
+    pelt_pose_states states = pelt_pose_states(constants.instances);
+    uint interval = states.at[number].interval;
+    uint phase = states.at[number].phase;
     return interval == 1u || (interval != 0u && (constants.all != 0u ||
                                                  (constants.frame + phase) % interval == 0u));
 }
@@ -104,41 +107,39 @@ bool is_due(uint interval, uint phase)
 /* Whether none of a few instances is due; of many, one probably is. */
 bool is_idle(pelt_pose_group group)
 {
-    pelt_pose_states states = pelt_pose_states(constants.instances);
     bool idle = group.instance_count <= 4u;
     for (uint i = 0u; idle && i < group.instance_count; i++) {
-        uint number = group.first_instance + i;
-        idle = !is_due(states.at[number].interval, states.at[number].phase);
+        idle = !is_due(group.first_instance + i);
     }
     return idle;
 }
 
-float second_weight(pelt_pose_state state, uvec2 now)
+float second_weight(uint number, uvec2 now)
 {
-    if (state.weight == 0.0 && state.weight_rate == 0.0) {
+    pelt_pose_states states = pelt_pose_states(constants.instances);
+    float weight = states.at[number].weight;
+    float rate = states.at[number].weight_rate;
+    if (weight == 0.0 && rate == 0.0) {
         return 0.0;
     }
-    pelt_moment elapsed =
-        pelt_elapsed(now, uvec2(state.second.since_low, state.second.since_high));
-    return clamp(state.weight + state.weight_rate * elapsed.high, 0.0, 1.0);
+    uvec2 since =
+        uvec2(states.at[number].plays[1].since_low, states.at[number].plays[1].since_high);
+    return clamp(weight + rate * pelt_elapsed(now, since).high, 0.0, 1.0);
 }
 
-/* A node's transform to its parent, from one clip or two. */
-pelt_matrix sample_local(uvec2 rig, pelt_rig_header header, pelt_pose_state state,
-                         pelt_rig_node node, uint index)
+/* A node's transform to its parent, from one clip or two. number: the instance's. */
+pelt_matrix sample_local(uvec2 rig, pelt_rig_header header, uint number, pelt_rig_node node,
+                         uint index)
 {
     uvec2 now = uvec2(constants.now_low, constants.now_high);
-    float weight = second_weight(state, now);
+    float weight = second_weight(number, now);
     pelt_local sum = pelt_local(vec3(0.0), vec4(0.0), vec3(0.0), false);
     for (uint i = 0u; i < 2u; i++) {
         float share = i == 0u ? 1.0 - weight : weight;
         if (share == 0.0) {
             continue;
         }
-        pelt_pose_play play = state.first;
-        if (i == 1u) {
-            play = state.second;
-        }
+        pelt_pose_play play = pelt_pose_states(constants.instances).at[number].plays[i];
         pelt_rig_clip clip = pelt_rig_clips(rig).at[header.clips + play.clip];
         pelt_moment time = pelt_play_time(play, now, clip.duration);
         pelt_local local = pelt_sample_node(rig, clip.tracks, header.node_count, index, time);
@@ -155,14 +156,14 @@ pelt_matrix sample_local(uvec2 rig, pelt_rig_header header, pelt_pose_state stat
     return pelt_compose(sum.translation, sum.rotation, sum.scale);
 }
 
-/* Where in the instance's list the node's override is, or would be. */
-uint find_override(pelt_pose_state state, uint node)
+/* Where in a list the node's override is, or would be. */
+uint find_override(pelt_overrides overrides, uint count, uint node)
 {
     uint low = 0u;
-    uint high = state.override_count;
+    uint high = count;
     while (low < high) {
         uint middle = (low + high) / 2u;
-        if (pelt_overrides(state.overrides).at[middle].node < node) {
+        if (overrides.at[middle].node < node) {
             low = middle + 1u;
         } else {
             high = middle;
@@ -172,15 +173,16 @@ uint find_override(pelt_pose_state state, uint node)
 }
 
 /* Whether the node still follows what is above it. */
-bool apply_override(pelt_pose_state state, uint node, uint slot, inout node_path path)
+bool apply_override(uint number, uint count, uint node, uint slot, inout node_path path)
 {
-    uint index = find_override(state, node);
-    if (index == state.override_count ||
-        pelt_overrides(state.overrides).at[index].node != node) {
+    uvec2 address = pelt_pose_states(constants.instances).at[number].overrides;
+    pelt_overrides overrides = pelt_overrides(address);
+    uint index = find_override(overrides, count, node);
+    if (index == count || overrides.at[index].node != node) {
         return true;
     }
-    uint kind = pelt_overrides(state.overrides).at[index].kind;
-    pelt_matrix matrix = load_rows(state.overrides, 4u * index + 1u);
+    uint kind = overrides.at[index].kind;
+    pelt_matrix matrix = load_rows(address, 4u * index + 1u);
     if (kind == PELT_OVERRIDE_KIND_LOCAL_REPLACE) {
         path.right = matrix;
     } else if (kind == PELT_OVERRIDE_KIND_LOCAL_MULTIPLY) {
@@ -197,18 +199,19 @@ bool apply_override(pelt_pose_state state, uint node, uint slot, inout node_path
 }
 
 /* The path from a node to its parent. */
-node_path begin_path(uvec2 rig, pelt_rig_header header, pelt_pose_state state, uint index,
-                     uint slot, pelt_rig_node node)
+node_path begin_path(uvec2 rig, pelt_rig_header header, uint number, uint index, uint slot,
+                     pelt_rig_node node)
 {
     bool is_fixed = node.above != PELT_POSE_NONE && (node.above & PELT_NODE_FIXED) != 0u;
     node_path path;
-    path.right = sample_local(rig, header, state, node, index);
+    path.right = sample_local(rig, header, number, node, index);
     if (node.above != PELT_POSE_NONE && !is_fixed) {
         path.link = LINK_ABOVE | node.above;
     } else {
         path.link = node.up != 0u ? slot - node.up : LINK_ABOVE | LINK_NOTHING;
     }
-    bool follows = state.override_count == 0u || apply_override(state, index, slot, path);
+    uint overrides = pelt_pose_states(constants.instances).at[number].override_count;
+    bool follows = overrides == 0u || apply_override(number, overrides, index, slot, path);
     if (is_fixed && follows) {
         path.right = pelt_multiply(load_rows(rig, node.above ^ PELT_NODE_FIXED), path.right);
     }
@@ -220,7 +223,7 @@ void double_path(uint slot, inout node_path path)
 {
     bool open = (path.link & LINK_ABOVE) == 0u;
     uint above_link = 0u;
-    pelt_matrix left;
+    pelt_matrix left = pelt_zero_matrix();
     if (open) {
         uint above = path.link & LINK_REST;
         above_link = shared_links[above];
@@ -308,8 +311,7 @@ void write_outputs(pelt_pose_group group, pelt_rig_header header, uint tile)
         if (is_socket) {
             address = states.at[number].sockets;
         }
-        if (!is_due(states.at[number].interval, states.at[number].phase) ||
-            (is_socket && address == uvec2(0u))) {
+        if (!is_due(number) || (is_socket && address == uvec2(0u))) {
             continue;
         }
         vec4 world = pelt_rows(constants.instances).at[STATE_ROWS * number + row];
@@ -338,17 +340,17 @@ void main()
     uint index = slot - instance * header.node_count;
     bool has_instance = instance < group.instance_count;
     uint number = group.first_instance + (has_instance ? instance : 0u);
-    pelt_pose_state state = pelt_pose_states(constants.instances).at[number];
-    has_instance = has_instance && is_due(state.interval, state.phase);
+    has_instance = has_instance && is_due(number);
 
     for (uint tile = 0u; tile < header.tile_count; tile++) {
         bool live = has_instance && index < header.node_count;
         node_path path;
         path.link = LINK_ABOVE | LINK_NOTHING;
+        path.right = pelt_zero_matrix();
         pelt_rig_node node;
         if (live) {
             node = pelt_rig_nodes(group.rig).at[header.nodes + index];
-            path = begin_path(group.rig, header, state, index, slot, node);
+            path = begin_path(group.rig, header, number, index, slot, node);
             store_right(slot, path.right);
         }
         shared_links[slot] = path.link;

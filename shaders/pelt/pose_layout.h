@@ -104,15 +104,14 @@ struct pelt_pose_play {
 /* An instance. */
 struct pelt_pose_state {
     float world[12];
-    PELT_POSE_PLAY first;
-    PELT_POSE_PLAY second;
+    PELT_POSE_PLAY plays[2];
     PELT_ADDRESS matrices;
     PELT_ADDRESS sockets; /* or 0 */
     PELT_ADDRESS overrides;
     PELT_UINT override_count;
     PELT_UINT interval; /* frames between updates; 0: none at all */
     PELT_UINT phase;
-    float weight; /* of second, when it began */
+    float weight; /* of the second play, when it began */
     float weight_rate;
     PELT_UINT padding;
 };
@@ -162,7 +161,7 @@ static_assert(sizeof(struct pelt_rig_track) == 16, "as in std430");
 static_assert(sizeof(struct pelt_rig_times) == 16, "as in std430");
 static_assert(sizeof(struct pelt_pose_play) == 32, "as in std430");
 static_assert(sizeof(struct pelt_pose_state) == 160, "as in std430");
-static_assert(offsetof(struct pelt_pose_state, second) == 80, "as in std430");
+static_assert(offsetof(struct pelt_pose_state, plays) == 48, "as in std430");
 static_assert(offsetof(struct pelt_pose_state, matrices) == 112, "as in std430");
 static_assert(offsetof(struct pelt_pose_state, weight) == 148, "as in std430");
 static_assert(sizeof(struct pelt_pose_override_record) == 64, "as in std430");

@@ -113,7 +113,7 @@ pelt_result pelt_pose_instance_write(const pelt_rig *rig, const pelt_pose_instan
     }
     uint32_t interval = instance->interval > 0 ? instance->interval : 1;
     struct pelt_pose_state state = {
-        .first = make_play(rig, &instance->play),
+        .plays[0] = make_play(rig, &instance->play),
         .matrices = instance->matrices,
         .sockets = instance->sockets,
         .overrides = instance->overrides,
@@ -124,7 +124,7 @@ pelt_result pelt_pose_instance_write(const pelt_rig *rig, const pelt_pose_instan
         .weight_rate = instance->weight_rate,
     };
     if (has_second(instance)) {
-        state.second = make_play(rig, &instance->second);
+        state.plays[1] = make_play(rig, &instance->second);
     }
     put_matrix(instance->world ? instance->world : identity, state.world);
     memcpy(memory, &state, sizeof(state));
