@@ -15,6 +15,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
+#extension GL_EXT_control_flow_attributes : require
 
 #include "pelt/affine.glsl"
 #include "pelt/group.glsl"
@@ -42,6 +43,9 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pe
 layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer pelt_carried {
     vec4 at[];
 };
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pelt_matrix_memory {
+    vec4 rows[3];
+};
 layout(push_constant) uniform constants_block { pelt_pose_constants constants; };
 
 /* Rows an instance's state takes; its world transform comes first. */
@@ -50,8 +54,9 @@ const uint STATE_ROWS = 10u;
 /* A link says where a node's path ends: at a node of the tile, or above it. */
 const uint LINK_LEFT = 0x80000000u;  /* flag: the path has a left part */
 const uint LINK_ABOVE = 0x40000000u; /* flag: the rest says what is carried over, NOTHING: none */
-const uint LINK_NOTHING = 0x3fffffffu;
-const uint LINK_REST = 0x3fffffffu;
+const uint LINK_IDLE = 0x20000000u;  /* flag: there is no path: the instance is not due */
+const uint LINK_NOTHING = 0x1fffffffu;
+const uint LINK_REST = 0x1fffffffu;
 
 shared vec4 shared_right[3 * PELT_POSE_LANES]; /* later: global transforms */
 shared vec4 shared_left[3 * PELT_POSE_LANES];
@@ -63,10 +68,13 @@ struct node_path {
     uint link;
 };
 
+/* Three rows behind each other: one address, and not three. */
 pelt_matrix load_rows(uvec2 address, uint row)
 {
-    pelt_rows rows = pelt_rows(address);
-    return pelt_matrix(vec4[3](rows.at[row], rows.at[row + 1u], rows.at[row + 2u]));
+    uint carry;
+    uint low = uaddCarry(address.x, 16u * row, carry);
+    pelt_matrix_memory memory = pelt_matrix_memory(uvec2(low, address.y + carry));
+    return pelt_matrix(vec4[3](memory.rows[0], memory.rows[1], memory.rows[2]));
 }
 
 pelt_matrix load_right(uint slot)
@@ -292,33 +300,54 @@ uvec4 output_row(uvec2 rig, uint inverse_bind, vec4 world, uint slot)
     return tame(row);
 }
 
-/* An invocation a row, so that neighbours write neighbouring bytes. */
-void write_outputs(pelt_pose_group group, pelt_rig_header header, uint tile)
+/* Writes one row of one output of an instance. */
+void write_row(pelt_pose_group group, pelt_rig_header header, uint instance, uint output_index,
+               uint row)
 {
+    uvec2 output_words = pelt_pairs(group.rig).at[2u * header.outputs + output_index];
+    uint slot = instance * header.node_count + output_words.x;
+    if ((shared_links[slot] & LINK_IDLE) != 0u) {
+        return;
+    }
+    uint number = group.first_instance + instance;
+    pelt_pose_states states = pelt_pose_states(constants.instances);
+    uvec2 address = states.at[number].matrices;
+    uint destination = output_words.y;
+    if (destination >= header.matrix_count) {
+        address = states.at[number].sockets;
+        destination -= header.matrix_count;
+        if (address == uvec2(0u)) {
+            return;
+        }
+    }
+    vec4 world = pelt_rows(constants.instances).at[STATE_ROWS * number + row];
+    pelt_out_quads(address).at[3u * destination + row] =
+        output_row(group.rig, header.inverse_bind + 3u * output_index, world, slot);
+}
+
+/* An invocation a row, so that neighbours write neighbouring bytes. Rows of all instances are one
+ * list; how far it is from an invocation's row to its next is the same for all. */
+void write_outputs(pelt_pose_group group, uint tile)
+{
+    pelt_rig_header header = pelt_rig_head(group.rig).header; /* again, not kept in registers */
     pelt_words words = pelt_words(group.rig);
     uint first = words.at[4u * header.tiles + tile];
     uint rows = 3u * (words.at[4u * header.tiles + tile + 1u] - first);
-    for (uint i = gl_LocalInvocationIndex; i < rows * group.instance_count;
-         i += PELT_GROUP_SIZE) {
-        uint instance = i / rows;
-        uint output_index = first + (i - instance * rows) / 3u;
-        uint row = (i - instance * rows) % 3u;
-        uvec2 output_words = pelt_pairs(group.rig).at[2u * header.outputs + output_index];
-        uint number = group.first_instance + instance;
-        pelt_pose_states states = pelt_pose_states(constants.instances);
-        bool is_socket = output_words.y >= header.matrix_count;
-        uvec2 address = states.at[number].matrices;
-        if (is_socket) {
-            address = states.at[number].sockets;
+    if (rows == 0u) {
+        return;
+    }
+    uint instance_step = PELT_GROUP_SIZE / rows;
+    uint row_step = PELT_GROUP_SIZE - instance_step * rows;
+    uint instance = gl_LocalInvocationIndex / rows;
+    uint row = gl_LocalInvocationIndex - instance * rows;
+    while (instance < group.instance_count) {
+        write_row(group, header, instance, first + row / 3u, row % 3u);
+        row += row_step;
+        instance += instance_step;
+        if (row >= rows) {
+            row -= rows;
+            instance++;
         }
-        if (!is_due(number) || (is_socket && address == uvec2(0u))) {
-            continue;
-        }
-        vec4 world = pelt_rows(constants.instances).at[STATE_ROWS * number + row];
-        uint slot = instance * header.node_count + output_words.x;
-        uint destination = output_words.y - (is_socket ? header.matrix_count : 0u);
-        pelt_out_quads(address).at[3u * destination + row] =
-            output_row(group.rig, header.inverse_bind + 3u * output_index, world, slot);
     }
 }
 
@@ -345,7 +374,7 @@ void main()
     for (uint tile = 0u; tile < header.tile_count; tile++) {
         bool live = has_instance && index < header.node_count;
         node_path path;
-        path.link = LINK_ABOVE | LINK_NOTHING;
+        path.link = LINK_ABOVE | LINK_IDLE | LINK_NOTHING;
         path.right = pelt_zero_matrix();
         pelt_rig_node node;
         if (live) {
@@ -367,7 +396,7 @@ void main()
         }
         memoryBarrierBuffer();
         barrier();
-        write_outputs(group, header, tile);
+        write_outputs(group, tile);
         barrier(); /* the next tile's transforms replace these */
         index += PELT_GROUP_SIZE;
     }

@@ -49,18 +49,16 @@ bool pelt_before(pelt_moment a, float b)
     return a.high < b || (a.high == b && a.low < 0.0);
 }
 
-/* now - since, both in 2^-32 s */
+/* now - since, both in 2^-32 s; to 2^-25 s. */
 pelt_moment pelt_elapsed(uvec2 now, uvec2 since)
 {
     uint borrow;
-    uint low = usubBorrow(now.x, since.x, borrow);
+    uint fraction = usubBorrow(now.x, since.x, borrow);
     int seconds = int(now.y - since.y - borrow);
     float high = float(seconds);
-    float rest = float(seconds - int(high));
-    /* Two halves, each of which is exact. */
-    float fraction = float(low >> 16) * (1.0 / 65536.0);
-    float finer = float(low & 0xffffu) * (1.0 / 4294967296.0);
-    return pelt_add(pelt_exact_sum(high, rest), pelt_exact_sum(fraction, finer));
+    /* What that has rounded off, of a year or so. */
+    precise float low = float(seconds - int(high)) + float(fraction) * (1.0 / 4294967296.0);
+    return pelt_exact_sum(high, low);
 }
 
 /* Into [0, duration); a clip without duration stays at 0. */

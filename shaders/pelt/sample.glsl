@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keyframes at a time: glTF 2.0, appendix C; the twin of src/anim/sample.c in floats. */
+/* Keyframes at a time: glTF 2.0, appendix C; the twin of src/anim/sample.c in floats. Needs
+ * GL_EXT_control_flow_attributes. */
 #ifndef PELT_SAMPLE_GLSL
 #define PELT_SAMPLE_GLSL
 
@@ -91,13 +92,36 @@ vec4 pelt_slerp(vec4 a, vec4 b, float u)
     return mixed * inversesqrt(dot(mixed, mixed));
 }
 
-/* To unit length whatever its length; one without any, or that is not finite, becomes fallback. */
-vec4 pelt_unit_quaternion(vec4 q, vec4 fallback)
+/* To unit length whatever its length; false for one without any, or that is not finite. */
+bool pelt_normalize_quaternion(inout vec4 q)
 {
     vec4 size = abs(q);
     q *= pelt_power_to_one(max(max(size.x, size.y), max(size.z, size.w)));
     float square = dot(q, q);
-    return square > 0.5 && square < 32.0 ? q * inversesqrt(square) : fallback;
+    q *= inversesqrt(square);
+    return square > 0.5 && square < 32.0;
+}
+
+/* Hermite, between keys of three rows, part apart; at, next: their values. Tangents are per second.
+ * In a loop that stays one, for four rows at a time are more registers than all else needs. */
+vec4 pelt_spline(pelt_rows rows, uint at, uint next, uint part, pelt_key key)
+{
+    float u = key.fraction;
+    float u2 = u * u;
+    float u3 = u2 * u;
+    float of_value = 2.0 * u3 - 3.0 * u2 + 1.0;
+    float of_tangent = key.duration * (u3 - 2.0 * u2 + u);
+    uint place = at;
+    uint tangent = at + part;
+    vec4 sum = vec4(0.0);
+    [[dont_unroll]] for (uint i = 0u; i < 2u; i++) {
+        sum += of_value * rows.at[place] + of_tangent * rows.at[tangent];
+        of_value = 1.0 - of_value;
+        of_tangent = key.duration * (u3 - u2);
+        place = next;
+        tangent = next - part;
+    }
+    return sum;
 }
 
 /* A track's value at a key found in its times. */
@@ -107,24 +131,20 @@ vec4 pelt_track_value(uvec2 rig, pelt_rig_track track, pelt_key key, bool rotati
     uint mode = track.mode & PELT_TRACK_MODES;
     uint part = mode == PELT_TRACK_SPLINE ? track.stride / 3u : 0u;
     uint at = track.first + key.index * track.stride + part;
-    vec4 a = rows.at[at];
-    if (mode == PELT_TRACK_STEP) {
-        return a;
-    }
     uint next = track.first + key.next * track.stride + part;
-    vec4 b = rows.at[next];
-    float u = key.fraction;
-    if (mode == PELT_TRACK_LINEAR) {
-        return rotation ? pelt_slerp(a, b, u) : a + (b - a) * u;
+    if (mode == PELT_TRACK_STEP) {
+        return rows.at[at];
     }
-    /* Hermite; tangents are per second. */
-    vec4 leaving = rows.at[at + part];
-    vec4 arriving = rows.at[next - part];
-    float u2 = u * u;
-    float u3 = u2 * u;
-    vec4 value = (2.0 * u3 - 3.0 * u2 + 1.0) * a + key.duration * (u3 - 2.0 * u2 + u) * leaving +
-                 (3.0 * u2 - 2.0 * u3) * b + key.duration * (u3 - u2) * arriving;
-    return rotation ? pelt_unit_quaternion(value, a) : value;
+    if (mode == PELT_TRACK_LINEAR) {
+        vec4 a = rows.at[at];
+        vec4 b = rows.at[next];
+        return rotation ? pelt_slerp(a, b, key.fraction) : a + (b - a) * key.fraction;
+    }
+    vec4 value = pelt_spline(rows, at, next, part, key);
+    if (rotation && !pelt_normalize_quaternion(value)) {
+        value = rows.at[at];
+    }
+    return value;
 }
 
 /* A node's transform relative to its parent. */
