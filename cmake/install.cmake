@@ -11,7 +11,8 @@ if(PELT_VULKAN)
     install(DIRECTORY shaders/pelt DESTINATION ${shaders} FILES_MATCHING PATTERN *.glsl PATTERN *.h)
 else()
     install(DIRECTORY include/pelt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN *.h PATTERN vulkan*.h EXCLUDE PATTERN pose_pass.h EXCLUDE)
+        FILES_MATCHING PATTERN *.h PATTERN vulkan*.h EXCLUDE PATTERN pose_pass.h EXCLUDE
+        PATTERN crowd.h EXCLUDE)
 endif()
 foreach(kind shared static)
     install(TARGETS pelt_${kind} EXPORT pelt_${kind}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* A vertex of an instance that a crowd's draw call draws: everything between gl_VertexIndex,
+ * gl_InstanceIndex and gl_Position. Includes palette_texture.glsl, whose conditions hold; the
+ * shader enables GL_EXT_buffer_reference and GL_EXT_buffer_reference_uvec2. */
+#ifndef PELT_CROWD_GLSL
+#define PELT_CROWD_GLSL
+
+#include "buffers.glsl"
+#include "palette_texture.glsl"
+#include "unpack.glsl"
+
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pelt_crowd_instances {
+    pelt_crowd_instance at[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pelt_crowd_meshes {
+    pelt_crowd_mesh at[];
+};
+
+/* instances: what pelt_cmd_crowd wrote. */
+pelt_crowd_instance pelt_load_instance(uvec2 instances, uint index)
+{
+    return pelt_crowd_instances(instances).at[index];
+}
+
+/* mesh: what pelt_crowd_mesh_write wrote. */
+pelt_crowd_mesh pelt_load_mesh(uvec2 mesh)
+{
+    return pelt_crowd_meshes(mesh).at[0];
+}
+
+vec4 pelt_tint(pelt_crowd_instance instance)
+{
+    return unpackUnorm4x8(instance.tint);
+}
+
+uvec4 pelt_mesh_joints(pelt_crowd_mesh mesh, uint entry)
+{
+    pelt_words joints = pelt_words(mesh.joints);
+    if (mesh.joints_16 != 0u) {
+        return pelt_joints_16(uvec2(joints.at[2u * entry], joints.at[2u * entry + 1u]));
+    }
+    return pelt_joints_8(joints.at[entry]);
+}
+
+void pelt_add_weighted(inout pelt_matrix sum, uint joint, float weight)
+{
+    if (weight > 0.0) {
+        pelt_matrix matrix = pelt_palette_matrix(joint);
+        sum.rows[0] += weight * matrix.rows[0];
+        sum.rows[1] += weight * matrix.rows[1];
+        sum.rows[2] += weight * matrix.rows[2];
+    }
+}
+
+/* The blended matrix of a vertex, any number of influences. */
+pelt_matrix pelt_crowd_blend(pelt_crowd_mesh mesh, uint vertex)
+{
+    pelt_words words = pelt_words(mesh.weights);
+    vec4 weights = pelt_first_weights(words.at[vertex]);
+    uvec4 joints = pelt_mesh_joints(mesh, vertex);
+    uint implied = joints.x;
+    float left = 1.0;
+    pelt_matrix sum = pelt_zero_matrix();
+    for (uint set = 0u;;) {
+        for (uint slot = set == 0u ? 1u : 0u; slot < 4u; slot++) {
+            pelt_add_weighted(sum, joints[slot], weights[slot]);
+            left -= weights[slot];
+        }
+        if (++set >= mesh.set_count) {
+            break;
+        }
+        uint at = mesh.vertex_count + 2u * ((set - 1u) * mesh.vertex_count + vertex);
+        weights = pelt_further_weights(uvec2(words.at[at], words.at[at + 1u]));
+        joints = pelt_mesh_joints(mesh, set * mesh.vertex_count + vertex);
+    }
+    pelt_add_weighted(sum, implied, left);
+    return sum;
+}
+
+/* A vertex where its instance stands; directions are unit. */
+struct pelt_skinned_vertex {
+    vec3 position;
+    vec3 normal;
+    vec4 tangent; /* w: handedness; (1 0 0 1) where the mesh has none */
+};
+
+pelt_matrix pelt_instance_world(pelt_crowd_instance instance)
+{
+    return pelt_matrix(instance.world);
+}
+
+/* The vertex's matrix: world x blended. */
+pelt_matrix pelt_crowd_matrix(pelt_palette_texture texture_kind, pelt_crowd_mesh mesh,
+                              pelt_crowd_instance instance, uint vertex)
+{
+    pelt_use_palette(texture_kind, mesh.first_joint, instance.place, instance.fraction);
+    return pelt_multiply(pelt_instance_world(instance), pelt_crowd_blend(mesh, vertex));
+}
+
+/* Its position alone, for depth and shadow passes. */
+vec3 pelt_crowd_position(pelt_palette_texture texture_kind, pelt_crowd_mesh mesh,
+                         pelt_crowd_instance instance, uint vertex)
+{
+    vec3 bound = uintBitsToFloat(pelt_quads(mesh.vertices).at[vertex].xyz);
+    return pelt_transform_point(pelt_crowd_matrix(texture_kind, mesh, instance, vertex), bound);
+}
+
+pelt_skinned_vertex pelt_crowd_vertex(pelt_palette_texture texture_kind, pelt_crowd_mesh mesh,
+                                      pelt_crowd_instance instance, uint vertex)
+{
+    pelt_matrix matrix = pelt_crowd_matrix(texture_kind, mesh, instance, vertex);
+    uvec4 source = pelt_quads(mesh.vertices).at[vertex];
+    vec4 tangent = vec4(1.0, 0.0, 0.0, 1.0);
+    if (mesh.tangents != uvec2(0u)) {
+        uint word = pelt_words(mesh.tangents).at[vertex];
+        tangent = vec4(pelt_skin_tangent(matrix, pelt_scaled_direction(word)),
+                       (word & PELT_HANDEDNESS) != 0u ? 1.0 : -1.0);
+    }
+    return pelt_skinned_vertex(pelt_transform_point(matrix, uintBitsToFloat(source.xyz)),
+                               pelt_skin_normal(matrix, pelt_scaled_direction(source.w)), tangent);
+}
+
+#endif
