@@ -16,7 +16,7 @@ static float unordered(int32_t key)
 }
 
 /* The blended matrix of a vertex. A weight of 1 leaves its matrix exactly as it is. */
-static void blend(const pelt_skin_job *job, uint32_t vertex, float m[12])
+static void blend_linear(const pelt_skin_job *job, uint32_t vertex, float m[12])
 {
     memset(m, 0, 12 * sizeof(*m));
     float implied_weight = 1.0f;
@@ -35,6 +35,38 @@ static void blend(const pelt_skin_job *job, uint32_t vertex, float m[12])
         }
     }
     blend_matrix(m, implied_weight, job->matrices + 12 * (size_t)implied_joint);
+}
+
+/* The same of dual quaternions. The implied weight is the largest: its joint's side counts. */
+static void blend_dual(const pelt_skin_job *job, uint32_t vertex, float m[12])
+{
+    dual_blend sum = { 0 };
+    float implied_weight = 1.0f;
+    uint32_t joints[4];
+    decode_joints(job->mesh, 0, vertex, joints);
+    uint32_t implied_joint = joints[0];
+    const float *side = job->rotations + 4 * (size_t)implied_joint;
+    for (uint32_t set = 0; set < job->mesh->set_count; set++) {
+        float weights[4];
+        decode_weights(job->mesh, set, vertex, weights);
+        decode_joints(job->mesh, set, vertex, joints);
+        for (int k = 0; k < 4; k++) {
+            if (weights[k] > 0.0f) {
+                const float *rotation = job->rotations + 4 * (size_t)joints[k];
+                float sign = dot_quaternions(rotation, side) < 0.0f ? -1.0f : 1.0f;
+                blend_motion(&sum, sign * weights[k], rotation,
+                             job->matrices + 12 * (size_t)joints[k]);
+                implied_weight -= weights[k];
+            }
+        }
+    }
+    const float *matrix = job->matrices + 12 * (size_t)implied_joint;
+    if (implied_weight == 1.0f) {
+        memcpy(m, matrix, 12 * sizeof(*m));
+        return;
+    }
+    blend_motion(&sum, implied_weight, side, matrix);
+    blended_matrix(&sum, m);
 }
 
 static void *at(void *stream, size_t stride, uint32_t vertex)
@@ -59,7 +91,11 @@ void pelt_skin_cpu(const pelt_skin_job *job, uint32_t first, uint32_t count, pel
     }
     for (uint32_t vertex = first; vertex - first < count; vertex++) {
         float m[12], position[3], bind[3], direction[3];
-        blend(job, vertex, m);
+        if (job->rotations) {
+            blend_dual(job, vertex, m);
+        } else {
+            blend_linear(job, vertex, m);
+        }
 
         deform_position(m, vertices[vertex].position, position);
         memcpy(at(job->out_positions, position_stride, vertex), position, sizeof(position));

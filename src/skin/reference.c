@@ -1,4 +1,5 @@
 /* Skinning in double precision: the oracle of every other path. Plain before fast. */
+#include "anim/dual_quaternion.h"
 #include "pack/codec.h"
 
 #include <float.h>
@@ -10,6 +11,11 @@
 typedef struct joint_blend {
     double matrix[12];
     double magnitude[12];
+
+    /* Dual quaternions: one for each column, a motion whose translation the column is. */
+    pelt_dual_quaternion columns[4];
+    const double *side; /* the dominant joint's rotation; NULL: linear */
+    double alignment;
 } joint_blend;
 
 /* Sums of a few products lose less than this part of their magnitude. */
@@ -26,6 +32,61 @@ static void add_matrix(joint_blend *sum, const double *matrix, double weight)
     }
 }
 
+static void add_motion(joint_blend *sum, const double *matrix, const double *rotation,
+                       double weight)
+{
+    for (int column = 0; column < 4; column++) {
+        const double to[3] = { matrix[column], matrix[4 + column], matrix[8 + column] };
+        double length = sqrt(to[0] * to[0] + to[1] * to[1] + to[2] * to[2]);
+        pelt_dual_quaternion motion;
+        pelt_dual_quaternion_make(rotation, to, &motion);
+        pelt_dual_quaternion_align(&motion, sum->side);
+        for (int i = 0; i < 4; i++) {
+            sum->columns[column].real[i] += weight * motion.real[i];
+            sum->columns[column].dual[i] += weight * motion.dual[i];
+        }
+        for (int row = 0; row < 3; row++) {
+            sum->magnitude[4 * row + column] += weight * length;
+        }
+    }
+    double cosine = 0;
+    for (int i = 0; i < 4; i++) {
+        cosine += rotation[i] * sum->side[i];
+    }
+    sum->alignment = fmin(sum->alignment, fabs(cosine));
+}
+
+static void finish_motion(joint_blend *sum)
+{
+    double square = 0;
+    for (int i = 0; i < 4; i++) {
+        square += sum->columns[0].real[i] * sum->columns[0].real[i];
+    }
+    for (int column = 0; column < 4; column++) {
+        double motion[12];
+        pelt_dual_quaternion_matrix(&sum->columns[column], motion);
+        for (int row = 0; row < 3; row++) {
+            sum->matrix[4 * row + column] = motion[4 * row + 3];
+            sum->magnitude[4 * row + column] /= square;
+        }
+    }
+}
+
+static void add_joint(const pelt_reference_job *job, joint_blend *sum, size_t joint, double weight)
+{
+    if (sum->side) {
+        add_motion(sum, job->matrices + 12 * joint, job->rotations + 4 * joint, weight);
+    } else {
+        add_matrix(sum, job->matrices + 12 * joint, weight);
+    }
+}
+
+/* Whose rotation the others' are brought to the side of. */
+static void choose_dominant(const pelt_reference_job *job, joint_blend *out, size_t joint)
+{
+    out->side = job->rotations ? job->rotations + 4 * joint : NULL;
+}
+
 /* The primitive's own influences; their sum is 1 but for float rounding, which goes here. */
 static void blend_given(const pelt_reference_job *job, uint32_t vertex, joint_blend *out)
 {
@@ -33,16 +94,19 @@ static void blend_given(const pelt_reference_job *job, uint32_t vertex, joint_bl
     const uint16_t *joints = job->primitive->joints + (size_t)vertex * count;
     const float *weights = job->primitive->weights + (size_t)vertex * count;
     double sum = 0;
+    uint32_t dominant = 0;
     for (uint32_t i = 0; i < count; i++) {
         sum += (double)weights[i];
+        dominant = weights[i] > weights[dominant] ? i : dominant;
     }
+    choose_dominant(job, out, joints[dominant]);
     if (!(sum > 0)) {
-        add_matrix(out, job->matrices + 12 * (size_t)joints[0], 1);
+        add_joint(job, out, joints[0], 1);
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
         if (weights[i] != 0) {
-            add_matrix(out, job->matrices + 12 * (size_t)joints[i], (double)weights[i] / sum);
+            add_joint(job, out, joints[i], (double)weights[i] / sum);
         }
     }
 }
@@ -55,29 +119,34 @@ static void blend_packed(const pelt_reference_job *job, uint32_t vertex, joint_b
     uint32_t joints[4];
     float weights[4];
     double implied = 1;
+    decode_joints(mesh, 0, packed, joints);
+    uint32_t implied_joint = joints[0];
+    choose_dominant(job, out, implied_joint);
     for (uint32_t set = 0; set < mesh->set_count; set++) {
         decode_weights(mesh, set, packed, weights);
         decode_joints(mesh, set, packed, joints);
         for (int i = 0; i < 4; i++) {
             if (weights[i] != 0) {
-                add_matrix(out, job->matrices + 12 * (size_t)joints[i], (double)weights[i]);
+                add_joint(job, out, joints[i], (double)weights[i]);
                 implied -= (double)weights[i];
             }
         }
     }
-    decode_joints(mesh, 0, packed, joints);
-    add_matrix(out, job->matrices + 12 * (size_t)joints[0], implied);
+    add_joint(job, out, implied_joint, implied);
 }
 
 static void blend_vertex(const pelt_reference_job *job, uint32_t vertex, joint_blend *out)
 {
-    *out = (joint_blend){ 0 };
+    *out = (joint_blend){ .alignment = 1 };
     if (job->rigid || job->primitive->influence_count == 0) {
         add_matrix(out, job->matrices, 1);
     } else if (job->influences_of) {
         blend_packed(job, vertex, out);
     } else {
         blend_given(job, vertex, out);
+    }
+    if (out->side) {
+        finish_motion(out);
     }
 }
 
@@ -248,9 +317,13 @@ static void skin_position(const pelt_reference_job *job, uint32_t vertex, const 
     double p[3];
     morph(job, vertex, job->primitive->positions + 3 * (size_t)vertex, POSITION, p);
     for (int row = 0; row < 3; row++) {
-        const double *r = blend->matrix + 4 * row;
+        const double *r = blend->matrix + 4 * row, *m = blend->magnitude + 4 * row;
         /* + 0.0 turns -0 into 0. */
         out[row] = r[0] * p[0] + r[1] * p[1] + r[2] * p[2] + r[3] + 0.0;
+        if (job->position_scales) {
+            job->position_scales[3 * (size_t)vertex + (size_t)row] =
+                m[0] * fabs(p[0]) + m[1] * fabs(p[1]) + m[2] * fabs(p[2]) + m[3];
+        }
     }
 }
 
@@ -273,6 +346,9 @@ static void skin_vertex(const pelt_reference_job *job, uint32_t vertex, double *
     }
     for (size_t i = 0; job->positions && i < 3; i++) {
         job->positions[3 * (size_t)vertex + i] = position[i];
+    }
+    if (job->alignments) {
+        job->alignments[vertex] = blend.alignment;
     }
 
     linear_part linear;
