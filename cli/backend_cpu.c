@@ -34,6 +34,7 @@ static pelt_result fetch(pelt_backend *base, uint32_t member, uint32_t part, pel
     double start = pelt_seconds();
     pelt_skin_cpu(&(pelt_skin_job){ .mesh = mesh,
                                     .matrices = matrices,
+                                    .rotations = pelt_batch_rotations(batch, member, part),
                                     .vertices = morphed->vertices,
                                     .tangents = morphed->tangents,
                                     .out_positions = backend->vertices->position,

@@ -39,6 +39,7 @@ static pelt_result fetch(pelt_backend *base, uint32_t member, uint32_t part, pel
     double start = pelt_seconds();
     pelt_reference_job job = { .primitive = primitive,
                                .matrices = pelt_batch_palette_double(batch, member, part),
+                               .rotations = pelt_batch_rotations_double(batch, member, part),
                                .morph_weights = pelt_batch_morph_weights(batch, member, part),
                                .rigid = !model->parts[part].skinned,
                                .positions = backend->positions,

@@ -10,7 +10,14 @@
  *              by |cof(A) n| = c m^2, c the reference's confidence: (12 n + 42) u / c.
  *   tangent    likewise 3 d + 9 u m, divided by c m: (3 n + 12) u / c.
  *   both       encoding ten bits a component: asin(sqrt(3) / 1022), rounded at 511 u or better.
- */
+ *
+ * Dual quaternions: the element of A (or of the translation) is off by (3 n + 22) u m instead, m
+ * the reference's magnitude, sum of w |column| / |q|^2. A quaternion rounded, times its weight: 2
+ * u. Summed: n u; so q is off by (n + 2) u. Products with matrix elements, themselves rounded, and
+ * sums of three: the dual part is off by (n + 6) u |q|^2 m. Times q's conjugate, by |q|^2: 2 (n +
+ * 6) u m and 8 u m for the product; for q's own error (n + 2) u m. Together (3 n + 22) u m. Where
+ * joints lie at right angles as quaternions are, half a turn apart, the side that one is on is
+ * decided by rounding, up to 6 u: there vertices are not compared. */
 #include "cli/compare.h"
 
 #include "base/box.h"
@@ -21,6 +28,7 @@
 static const double unit_roundoff = 0x1p-24;
 static const double promise = 2e-6;
 static const double confidence_min = 1e-4;
+static const double alignment_min = 1e-6;
 static const double smallest_normal = 0x1p-126; /* what a GPU may flush to 0 */
 
 struct pelt_comparison {
@@ -34,9 +42,8 @@ struct pelt_comparison {
     double *positions, *normals, *tangents, *normal_confidence, *tangent_confidence;
     double *full_positions, *full_normals, *full_tangents;
     double *scales;       /* S, 3 a vertex */
+    double *alignments;   /* 1 a vertex */
     double *displacement; /* what packing may cost, in packed order */
-    uint32_t *joints;     /* of one vertex */
-    float *weights;
 
     /* The part that was begun. */
     const pelt_batch *batch;
@@ -44,6 +51,7 @@ struct pelt_comparison {
     const pelt_packed_mesh *mesh;
     bool has_normals, has_tangents;
     double diagonal;
+    double roundings; /* u of an element of the blended matrix, n + 1 or 3 n + 22 */
 };
 
 pelt_result pelt_comparison_create(const pelt_character *character, pelt_comparison **out)
@@ -56,11 +64,10 @@ pelt_result pelt_comparison_create(const pelt_character *character, pelt_compari
     }
     c->host = host;
     c->character = character;
-    size_t vertices = 1, slots = 4;
+    size_t vertices = 1;
     for (uint32_t i = 0; i < character->mesh_count; i++) {
         const pelt_packed_mesh *mesh = character->meshes[i];
         vertices = mesh->vertex_count > vertices ? mesh->vertex_count : vertices;
-        slots = 4 * (size_t)mesh->set_count > slots ? 4 * (size_t)mesh->set_count : slots;
     }
     c->bind_positions = pelt_allocate(host, vertices, 3 * sizeof(float));
     c->bind_normals = pelt_allocate(host, vertices, 3 * sizeof(float));
@@ -75,12 +82,11 @@ pelt_result pelt_comparison_create(const pelt_character *character, pelt_compari
     c->full_tangents = pelt_allocate(host, vertices, 4 * sizeof(double));
     c->scales = pelt_allocate(host, vertices, 3 * sizeof(double));
     c->displacement = pelt_allocate(host, vertices, sizeof(double));
-    c->joints = pelt_allocate(host, slots, sizeof(*c->joints));
-    c->weights = pelt_allocate(host, slots, sizeof(*c->weights));
+    c->alignments = pelt_allocate(host, vertices, sizeof(double));
     if (!c->bind_positions || !c->bind_normals || !c->bind_tangents || !c->positions ||
         !c->normals || !c->tangents || !c->normal_confidence || !c->tangent_confidence ||
         !c->full_positions || !c->full_normals || !c->full_tangents || !c->scales ||
-        !c->displacement || !c->joints || !c->weights) {
+        !c->alignments || !c->displacement) {
         pelt_comparison_destroy(c);
         return PELT_ERROR_MEMORY;
     }
@@ -93,21 +99,11 @@ void pelt_comparison_destroy(pelt_comparison *c)
     if (!c) {
         return;
     }
-    void *blocks[] = { c->bind_positions,
-                       c->bind_normals,
-                       c->bind_tangents,
-                       c->positions,
-                       c->normals,
-                       c->tangents,
-                       c->full_positions,
-                       c->normal_confidence,
-                       c->tangent_confidence,
-                       c->full_normals,
-                       c->full_tangents,
-                       c->scales,
-                       c->displacement,
-                       c->joints,
-                       c->weights };
+    void *blocks[] = { c->bind_positions, c->bind_normals,      c->bind_tangents,
+                       c->positions,      c->normals,           c->tangents,
+                       c->full_positions, c->normal_confidence, c->tangent_confidence,
+                       c->full_normals,   c->full_tangents,     c->scales,
+                       c->alignments,     c->displacement };
     const pelt_host *host = c->host;
     for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
         pelt_release(host, blocks[i]);
@@ -129,27 +125,6 @@ static void decode(pelt_comparison *c, const pelt_morphed *morphed)
         if (c->has_tangents) {
             pelt_decode_direction(tangents[packed], c->bind_tangents + 4 * v,
                                   &c->bind_tangents[4 * v + 3]);
-        }
-    }
-}
-
-/* S of every vertex. */
-static void measure_scales(pelt_comparison *c, const double *matrices)
-{
-    const pelt_packed_mesh *mesh = c->mesh;
-    uint32_t slots = 4 * mesh->set_count;
-    for (uint32_t packed = 0; packed < mesh->vertex_count; packed++) {
-        size_t v = mesh->source_vertices[packed];
-        const float *p = c->bind_positions + 3 * v;
-        double *scale = c->scales + 3 * v;
-        scale[0] = scale[1] = scale[2] = 0.0;
-        pelt_unpack_influences(mesh, packed, c->joints, c->weights);
-        for (uint32_t k = 0; k < slots; k++) {
-            const double *m = matrices + 12 * (size_t)c->joints[k];
-            for (int i = 0; c->weights[k] > 0.0f && i < 3; i++) {
-                scale[i] += c->weights[k] * (fabs(m[4 * i] * p[0]) + fabs(m[4 * i + 1] * p[1]) +
-                                             fabs(m[4 * i + 2] * p[2]) + fabs(m[4 * i + 3]));
-            }
         }
     }
 }
@@ -221,6 +196,7 @@ pelt_result pelt_comparison_begin(pelt_comparison *c, const pelt_batch *batch, u
     const pelt_primitive *primitive = pelt_part_primitive(character->model, part);
     const pelt_morphed *morphed = pelt_batch_morphed(batch, i, part);
     const double *matrices = pelt_batch_palette_double(batch, i, part);
+    const double *rotations = pelt_batch_rotations_double(batch, i, part);
     c->batch = batch;
     c->member = i;
     c->part = part;
@@ -228,7 +204,8 @@ pelt_result pelt_comparison_begin(pelt_comparison *c, const pelt_batch *batch, u
     c->has_normals = c->mesh->has_normals;
     c->has_tangents = c->mesh->tangents != NULL;
     decode(c, morphed);
-    measure_scales(c, matrices);
+    const double n = 4.0 * c->mesh->set_count;
+    c->roundings = rotations ? 3.0 * n + 22.0 : n + 1.0;
 
     pelt_primitive decoded = *primitive;
     decoded.positions = c->bind_positions;
@@ -239,19 +216,22 @@ pelt_result pelt_comparison_begin(pelt_comparison *c, const pelt_batch *batch, u
     double box[6] = { INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY };
     pelt_reference_job job = { .primitive = &decoded,
                                .matrices = matrices,
+                               .rotations = rotations,
                                .rigid = c->mesh->rigid,
                                .influences_of = c->mesh,
                                .positions = c->positions,
                                .normals = c->has_normals ? c->normals : NULL,
                                .tangents = c->has_tangents ? c->tangents : NULL,
                                .normal_confidence = c->has_normals ? c->normal_confidence : NULL,
-                               .tangent_confidence =
-                                   c->has_tangents ? c->tangent_confidence : NULL };
+                               .tangent_confidence = c->has_tangents ? c->tangent_confidence : NULL,
+                               .position_scales = c->scales,
+                               .alignments = c->alignments };
     pelt_skin_reference(&job, 0, primitive->vertex_count, box);
     c->diagonal = diagonal_of(box);
 
     pelt_reference_job full = { .primitive = primitive,
                                 .matrices = matrices,
+                                .rotations = rotations,
                                 .morph_weights = pelt_batch_morph_weights(batch, i, part),
                                 .rigid = c->mesh->rigid,
                                 .positions = c->full_positions,
@@ -259,7 +239,7 @@ pelt_result pelt_comparison_begin(pelt_comparison *c, const pelt_batch *batch, u
                                 .tangents = c->has_tangents ? c->full_tangents : NULL };
     pelt_skin_reference(&full, 0, primitive->vertex_count, NULL);
     pelt_result result = pelt_pack_displacement(c->mesh, primitive, morphed->vertices, matrices,
-                                                c->displacement, NULL);
+                                                rotations, c->displacement, NULL);
     if (result == PELT_OK) {
         judge_packing(c, primitive->vertex_count, packing);
     }
@@ -282,7 +262,9 @@ static void add_position(const pelt_comparison *c, const float *position, uint32
             return;
         }
         double off = fabs(position[i] - wanted[i]);
-        double bound = promise * c->diagonal + (n + 6) * unit_roundoff * scale[i] + flushed;
+        off = c->alignments[v] < alignment_min ? 0.0 : off;
+        double bound =
+            promise * c->diagonal + (c->roundings + 5) * unit_roundoff * scale[i] + flushed;
         if (off / bound >= worst) {
             worst = off / bound;
             allowed = bound;
@@ -295,7 +277,7 @@ static void add_position(const pelt_comparison *c, const float *position, uint32
 static void add_direction(const pelt_comparison *c, const double *wanted, double confidence,
                           double rounding, uint32_t code, uint32_t v, pelt_worst *worst)
 {
-    if (confidence < confidence_min) {
+    if (confidence < confidence_min || c->alignments[v] < alignment_min) {
         return;
     }
     float decoded[3], w;
@@ -308,7 +290,6 @@ static void add_direction(const pelt_comparison *c, const double *wanted, double
 void pelt_comparison_add(const pelt_comparison *c, const pelt_animated *animated, bool joint_boxes,
                          pelt_path_result *path)
 {
-    const double n = 4.0 * c->mesh->set_count;
     pelt_box box = PELT_BOX_EMPTY;
     for (uint32_t v = 0; v < animated->vertex_count; v++) {
         uint32_t packed = c->mesh->packed_vertices[v];
@@ -316,13 +297,13 @@ void pelt_comparison_add(const pelt_comparison *c, const pelt_animated *animated
         box_add(&box, vertex->position);
         add_position(c, vertex->position, v, path);
         if (c->has_normals) {
-            add_direction(c, c->normals + 3 * (size_t)v, c->normal_confidence[v], 12 * n + 42,
-                          vertex->normal, v, &path->normal);
+            add_direction(c, c->normals + 3 * (size_t)v, c->normal_confidence[v],
+                          12 * c->roundings + 30, vertex->normal, v, &path->normal);
         }
         if (c->has_tangents) {
             uint32_t code = animated->tangents[packed];
-            add_direction(c, c->tangents + 4 * (size_t)v, c->tangent_confidence[v], 3 * n + 12,
-                          code, v, &path->tangent);
+            add_direction(c, c->tangents + 4 * (size_t)v, c->tangent_confidence[v],
+                          3 * c->roundings + 9, code, v, &path->tangent);
             path->handedness_wrong += (code >> 31 == 1) != (c->tangents[4 * (size_t)v + 3] > 0.0);
         }
     }

@@ -129,6 +129,7 @@ pelt_result pelt_character_open(const pelt_host *host, const pelt_open_info *inf
     result = pelt_character_create(host, model, out);
     if (result == PELT_OK) {
         (*out)->file_vertices = file_vertices;
+        (*out)->method = (pelt_method)info->method;
     }
     return result;
 }

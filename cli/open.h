@@ -14,6 +14,7 @@ typedef struct pelt_open_info {
     bool timed; /* time was given: there must be a clip to play, as there must be to loop */
     bool loop;
     bool add_normals; /* where the file has none */
+    int method;       /* pelt_method */
 } pelt_open_info;
 
 /* Whether the options that chose clip and time make sense together; else says why not. */
@@ -35,11 +36,17 @@ void pelt_print_clip(const pelt_model *model, int32_t clip);
 /* Members "clip" and, for a clip, "clipName". */
 void pelt_json_clip(pelt_json *json, const pelt_model *model, int32_t clip);
 
+/* Warns where a batch's joints do what dual quaternions do not blend as motions, having been posed
+ * in all poses that count. */
+void pelt_warn_of_stretch(const pelt_batch *batch, const pelt_play *play);
+
 /* Options that several commands have. */
 pelt_option pelt_option_clip(const char **target, const char *help);
 pelt_option pelt_option_static(bool *target);
 pelt_option pelt_option_time(pelt_open_info *target, const char *help);
 pelt_option pelt_option_loop(bool *target, const char *help);
+pelt_option pelt_option_method(int *target);
+const char *pelt_method_name(pelt_method method); /* as the option has it */
 pelt_option pelt_option_count(uint32_t *target, const char *help);
 
 #endif

@@ -174,6 +174,18 @@ pelt_result pelt_batch_create(const pelt_character *character, uint32_t capacity
     *batch = (pelt_batch){ .host = host, .character = character, .capacity = capacity };
     pelt_result result = pelt_pose_create(host, model, &batch->pose);
     size_t matrices = (size_t)capacity * model->matrix_count;
+    bool dual = character->method == PELT_METHOD_DQS;
+    doubles = doubles || dual;
+    if (result == PELT_OK && dual) {
+        batch->rotations = pelt_allocate(host, matrices, 4 * sizeof(float));
+        batch->rotations_double = pelt_allocate(host, matrices, 4 * sizeof(double));
+        batch->stretches = pelt_allocate(host, model->matrix_count, sizeof(pelt_stretch));
+        batch->stretches_now = pelt_allocate(host, model->matrix_count, sizeof(pelt_stretch));
+        if (!batch->rotations || !batch->rotations_double || !batch->stretches ||
+            !batch->stretches_now) {
+            result = PELT_ERROR_MEMORY;
+        }
+    }
     if (result == PELT_OK) {
         batch->matrices = pelt_allocate(host, matrices, 12 * sizeof(float));
         batch->matrices_double =
@@ -216,6 +228,10 @@ void pelt_batch_destroy(pelt_batch *batch)
     release_morphed(batch);
     pelt_release(batch->host, batch->morphed);
     pelt_release(batch->host, batch->morph_weights);
+    pelt_release(batch->host, batch->stretches_now);
+    pelt_release(batch->host, batch->stretches);
+    pelt_release(batch->host, batch->rotations_double);
+    pelt_release(batch->host, batch->rotations);
     pelt_release(batch->host, batch->matrices_double);
     pelt_release(batch->host, batch->matrices);
     pelt_pose_destroy(batch->pose);
@@ -260,6 +276,28 @@ static pelt_result morph_part(pelt_batch *batch, uint32_t i, uint32_t part)
                : PELT_OK;
 }
 
+/* Rotations of the i-th member, skin by skin: a stretch is one beside the joints of the same skin.
+ */
+static void find_rotations(pelt_batch *batch, uint32_t i)
+{
+    const pelt_model *model = batch->character->model;
+    size_t first = (size_t)i * model->matrix_count;
+    for (uint32_t p = 0; p < model->palette_count; p++) {
+        size_t at = model->palettes[p].first_matrix;
+        pelt_skin_rotations_double(
+            batch->matrices_double + 12 * (first + at), model->palettes[p].matrix_count,
+            batch->rotations_double + 4 * (first + at), batch->stretches_now + at);
+    }
+    for (size_t j = 0; j < model->matrix_count; j++) {
+        if (batch->stretches_now[j] > batch->stretches[j]) {
+            batch->stretches[j] = batch->stretches_now[j];
+        }
+    }
+    for (size_t k = 4 * first; k < 4 * (first + model->matrix_count); k++) {
+        batch->rotations[k] = (float)batch->rotations_double[k];
+    }
+}
+
 static pelt_result pose_member(pelt_batch *batch, const pelt_member *member, uint32_t i)
 {
     const pelt_model *model = batch->character->model;
@@ -273,6 +311,9 @@ static pelt_result pose_member(pelt_batch *batch, const pelt_member *member, uin
     if (result == PELT_OK && batch->matrices_double) {
         result =
             pelt_pose_skin_matrices_double(pose, member->world, batch->matrices_double + matrices);
+    }
+    if (result == PELT_OK && batch->rotations) {
+        find_rotations(batch, i);
     }
     if (result == PELT_OK && weights) {
         memcpy(batch->morph_weights + i * weights, pose->morph_weights, weights * sizeof(double));
@@ -309,17 +350,28 @@ static size_t palette_offset(const pelt_batch *batch, uint32_t i, uint32_t part)
 {
     const pelt_model *model = batch->character->model;
     const pelt_palette *palette = &model->palettes[model->parts[part].palette];
-    return ((size_t)i * model->matrix_count + palette->first_matrix) * 12;
+    return (size_t)i * model->matrix_count + palette->first_matrix;
 }
 
 const float *pelt_batch_palette(const pelt_batch *batch, uint32_t i, uint32_t part)
 {
-    return batch->matrices + palette_offset(batch, i, part);
+    return batch->matrices + 12 * palette_offset(batch, i, part);
 }
 
 const double *pelt_batch_palette_double(const pelt_batch *batch, uint32_t i, uint32_t part)
 {
-    return batch->matrices_double + palette_offset(batch, i, part);
+    return batch->matrices_double + 12 * palette_offset(batch, i, part);
+}
+
+const float *pelt_batch_rotations(const pelt_batch *batch, uint32_t i, uint32_t part)
+{
+    return batch->rotations ? batch->rotations + 4 * palette_offset(batch, i, part) : NULL;
+}
+
+const double *pelt_batch_rotations_double(const pelt_batch *batch, uint32_t i, uint32_t part)
+{
+    return batch->rotations_double ? batch->rotations_double + 4 * palette_offset(batch, i, part)
+                                   : NULL;
 }
 
 const double *pelt_batch_morph_weights(const pelt_batch *batch, uint32_t i, uint32_t part)
@@ -340,7 +392,7 @@ const pelt_morphed *pelt_batch_morphed(const pelt_batch *batch, uint32_t i, uint
 size_t pelt_batch_member_bytes(const pelt_character *character)
 {
     const pelt_model *model = character->model;
-    size_t bytes = (size_t)model->matrix_count * (12 * sizeof(float) + 12 * sizeof(double)) +
+    size_t bytes = (size_t)model->matrix_count * (16 * sizeof(float) + 16 * sizeof(double)) +
                    (size_t)model->part_count * sizeof(pelt_morphed);
     for (uint32_t i = 0; i < model->part_count; i++) {
         size_t vertices = character->vertex_offsets[i + 1] - character->vertex_offsets[i];
@@ -368,6 +420,7 @@ pelt_result pelt_batch_box(const pelt_batch *batch, uint32_t i, pelt_box *out)
         const pelt_packed_mesh *mesh = character->meshes[character->part_meshes[part]];
         pelt_skin_cpu(&(pelt_skin_job){ .mesh = mesh,
                                         .matrices = pelt_batch_palette(batch, i, part),
+                                        .rotations = pelt_batch_rotations(batch, i, part),
                                         .vertices = pelt_batch_morphed(batch, i, part)->vertices,
                                         .out_positions = positions },
                       0, mesh->vertex_count, out);

@@ -6,6 +6,9 @@
 #include <pelt/pose.h>
 #include <pelt/skin.h>
 
+/* --method. */
+typedef enum pelt_method { PELT_METHOD_LBS, PELT_METHOD_DQS } pelt_method;
+
 /* Packed meshes are shared by parts that use the same primitive the same way. */
 typedef struct pelt_character {
     const pelt_host *host;
@@ -19,6 +22,7 @@ typedef struct pelt_character {
     /* Where each part's vertices and tangents lie in one instance; part_count + 1 of each. */
     size_t *vertex_offsets, *tangent_offsets;
     uint64_t file_vertices; /* of an instance before normals were added, which split some */
+    pelt_method method;     /* how its vertices are blended */
 } pelt_character;
 
 /* Packs every part of the model, which belongs to the character from now on, also on failure. */
@@ -61,8 +65,14 @@ typedef struct pelt_batch {
     uint32_t first, count;
     float *matrices;         /* 12 each, model->matrix_count a member */
     double *matrices_double; /* the same, unrounded; NULL unless asked for */
-    double *morph_weights;   /* model->morph_offsets[node_count] a member */
-    pelt_morphed *morphed;   /* part_count a member */
+
+    /* Of dual quaternions, else NULL: 4 for each matrix, and the worst stretch of each so far. */
+    float *rotations;
+    double *rotations_double;
+    pelt_stretch *stretches, *stretches_now; /* matrix_count of them, not a member's */
+
+    double *morph_weights; /* model->morph_offsets[node_count] a member */
+    pelt_morphed *morphed; /* part_count a member */
 } pelt_batch;
 
 /* capacity x part_count must fit 32 bits: else PELT_ERROR_RANGE. */
@@ -77,9 +87,12 @@ pelt_result pelt_batch_pose(pelt_batch *batch, const pelt_crowd *crowd, uint32_t
 /* One member where its file puts it. */
 pelt_result pelt_batch_pose_one(pelt_batch *batch, const pelt_play *play);
 
-/* Of the batch's i-th member and one part: its palette, and its morph weights (NULL: none). */
+/* Of the batch's i-th member and one part: its palette, the rotations in it (NULL: linear blending)
+ * and its morph weights (NULL: none). */
 const float *pelt_batch_palette(const pelt_batch *batch, uint32_t i, uint32_t part);
 const double *pelt_batch_palette_double(const pelt_batch *batch, uint32_t i, uint32_t part);
+const float *pelt_batch_rotations(const pelt_batch *batch, uint32_t i, uint32_t part);
+const double *pelt_batch_rotations_double(const pelt_batch *batch, uint32_t i, uint32_t part);
 const double *pelt_batch_morph_weights(const pelt_batch *batch, uint32_t i, uint32_t part);
 const pelt_morphed *pelt_batch_morphed(const pelt_batch *batch, uint32_t i, uint32_t part);
 

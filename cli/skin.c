@@ -108,6 +108,7 @@ static void print_json(const pelt_report *report, const skin_options *options,
     pelt_json_begin(&json, stdout);
     pelt_json_text(&json, "file", options->open.file);
     pelt_json_text(&json, "output", options->output);
+    pelt_json_text(&json, "method", pelt_method_name((pelt_method)options->open.method));
     pelt_json_text(&json, "device", backend->path);
     pelt_json_text(&json, "deviceName", backend->device);
     pelt_json_clip(&json, source, clip);
@@ -154,7 +155,7 @@ static void print_text(const skin_options *options, const pelt_model *source, co
            vertices == 1 ? "vertex" : "vertices");
     printf("  device  ");
     pelt_print_safe(stdout, backend->device);
-    printf("\n");
+    printf("%s\n", options->open.method == PELT_METHOD_DQS ? "; dual quaternions" : "");
     if (vertices) {
         printf("  box     (%.6g %.6g %.6g) to (%.6g %.6g %.6g)\n", all.min[0], all.min[1],
                all.min[2], all.max[0], all.max[1], all.max[2]);
@@ -200,6 +201,9 @@ static pelt_result skin(pelt_report *report, const skin_options *options)
     if (result == PELT_OK) {
         result = pelt_batch_pose_one(batch, &play);
     }
+    if (result == PELT_OK) {
+        pelt_warn_of_stretch(batch, &play);
+    }
     if (result == PELT_OK && packed) {
         pelt_character_release_sources(character);
     }
@@ -237,6 +241,7 @@ static int run(pelt_report *report, int argc, char **argv)
         pelt_option_time(&options.open,
                          "when; before and after the clip its ends hold\n(default: 0)"),
         pelt_option_loop(&options.open.loop, "repeat the clip instead"),
+        pelt_option_method(&options.open.method),
         pelt_option_device(&options.device, "auto, gpu, cpu or reference (double precision)\n"
                                             "(default: auto, the GPU if there is one)"),
         pelt_option_json(&options.json, "print the result as JSON"),

@@ -22,9 +22,11 @@ static void print_angle(const pelt_worst *worst, bool bounded)
 
 static void print_count(uint64_t good, uint64_t all)
 {
-    char text[48];
-    (void)snprintf(text, sizeof(text), "%llu/%llu", (unsigned long long)good,
-                   (unsigned long long)all);
+    char text[48] = "-";
+    if (all) {
+        (void)snprintf(text, sizeof(text), "%llu/%llu", (unsigned long long)good,
+                       (unsigned long long)all);
+    }
     printf("  %13s", text);
 }
 
@@ -153,15 +155,16 @@ void pelt_verify_print_text(const pelt_report *report, const pelt_verification *
            pelt_plural(model->part_count), pelt_format_count(each, vertices),
            each == 1 ? "vertex" : "vertices");
     if (v->play.clip < 0) {
-        printf("the static pose\n");
+        printf("the static pose");
     } else {
         pelt_print_clip(model, v->play.clip);
         if (v->crowd->count > 1) {
-            printf(" at staggered times\n");
+            printf(" at staggered times");
         } else {
-            printf(" at %g s\n", v->play.time);
+            printf(" at %g s", v->play.time);
         }
     }
+    printf("%s\n", v->character->method == PELT_METHOD_DQS ? "; dual quaternions" : "");
     print_table(report, v);
     print_notes(v);
 }
@@ -214,10 +217,14 @@ static void json_path(pelt_json *json, const pelt_verification *v, uint32_t p)
     pelt_json_integer(json, "compared", (int64_t)r->boxes);
     pelt_json_integer(json, "equal", (int64_t)r->boxes_equal);
     pelt_json_close(json);
-    pelt_json_object_line(json, "jointBoxes");
-    pelt_json_integer(json, "compared", (int64_t)r->joint_boxes);
-    pelt_json_integer(json, "hold", (int64_t)r->joint_boxes_hold);
-    pelt_json_close(json);
+    if (r->joint_boxes) {
+        pelt_json_object_line(json, "jointBoxes");
+        pelt_json_integer(json, "compared", (int64_t)r->joint_boxes);
+        pelt_json_integer(json, "hold", (int64_t)r->joint_boxes_hold);
+        pelt_json_close(json);
+    } else {
+        pelt_json_text(json, "jointBoxes", NULL);
+    }
     pelt_json_integer(json, "wrongHandedness", (int64_t)r->handedness_wrong);
     pelt_json_integer(json, "notFinite", (int64_t)r->not_finite);
     pelt_json_rounded(json, "skinMilliseconds", 1e3 * r->seconds, 6);
@@ -234,6 +241,7 @@ void pelt_verify_print_json(const pelt_report *report, const pelt_verification *
     pelt_json_begin(&json, stdout);
     pelt_json_text(&json, "file", v->options->open.file);
     pelt_json_bool(&json, "ok", v->holds);
+    pelt_json_text(&json, "method", pelt_method_name(v->character->method));
     pelt_json_integer(&json, "instances", v->crowd->count);
     pelt_json_integer(&json, "instancesInOneBatch", v->batch_size);
     pelt_json_integer(&json, "primitives", model->part_count);

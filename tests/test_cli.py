@@ -118,6 +118,22 @@ def skinned_triangle(path, weights=(1, 0, 0, 0), joint=0):
     }, floats(*sum(TRIANGLE, ())), bytes([joint, 0, 0, 0] * 3), floats(*weights * 3))
 
 
+def bent_triangle(path, **node):
+    """One triangle half of whose weights follow a joint that never moves, half one that the
+    arguments pose: rotation, scale."""
+    return write_gltf(path, {
+        "scenes": [{"nodes": [0, 1]}], "scene": 0,
+        "nodes": [{"mesh": 0, "skin": 0}, {"name": "root", "children": [2]}, {"name": "elbow", **node}],
+        "skins": [{"joints": [1, 2]}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "JOINTS_0": 1, "WEIGHTS_0": 2}}]}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
+             "min": [0, 0, 0], "max": [1, 2, 0]},
+            {"bufferView": 1, "componentType": 5121, "count": 3, "type": "VEC4"},
+            {"bufferView": 2, "componentType": 5126, "count": 3, "type": "VEC4"}],
+    }, floats(*sum(TRIANGLE, ())), bytes([0, 1, 0, 0] * 3), floats(*(0.5, 0.5, 0, 0) * 3))
+
+
 def two_plates(path):
     """A square of four vertices and two triangles, which two nodes share; no normals."""
     return write_gltf(path, {
@@ -287,10 +303,10 @@ class Usage(Case):
             self.assertEqual(self.ok("study", study, "--json", "-h").out, run.out)
 
     def test_help_names_the_options(self):
-        wanted = {"info": "json", "skin": "output clip time loop device json",
+        wanted = {"info": "json", "skin": "output clip time loop method device json",
                   "render": "output clip time loop count size boxes device json",
                   "bake": "output clip skin fps error interpolation format matrix max-size json",
-                  "verify": "clip time count batch device json",
+                  "verify": "clip time count method batch device json",
                   "sample": "output vertices joints json",
                   "bench": "scene variant list bytes instances vertices joints influences "
                            "joint-width own shared file scale rounds output svg json"}
@@ -788,6 +804,44 @@ class Skin(Case):
                 data.append(read(out))
             self.assertEqual(data[0], data[1], device)
 
+    def test_dual_quaternions(self):
+        """Half of a turn by 120 degrees about z is one by 60; linear blending halves the lengths."""
+        turn = {"rotation": [0, 0, math.sin(math.pi / 3), math.cos(math.pi / 3)]}
+        path = bent_triangle(self.path("bent.gltf"), **turn)
+        c, s = 0.5, math.sqrt(0.75)
+        for device in self.devices[:2]:
+            for method, length in (("dqs", 1), ("lbs", 0.5)):
+                glb, result = self.skin(path, "--device", device, "--method", method)
+                self.assertEqual((result["method"], result["warnings"]), (method, []))
+                for row, (x, y, z) in zip(glb.attribute(0, "POSITION"), TRIANGLE, strict=True):
+                    wanted = length * (c * x - s * y), length * (s * x + c * y), z
+                    for value, number in zip(row, wanted):
+                        self.assertAlmostEqual(value, number, delta=2e-6, msg=(device, method))
+
+    def test_what_dual_quaternions_do_not_turn_is_named(self):
+        for text, node in (("1 joint scales unevenly or shears; ", {"scale": [2, 1, 1]}),
+                           ("1 joint is mirrored beside others; ", {"scale": [1, -1, 1]}),
+                           ("1 joint collapses its vertices; ", {"scale": [0, 0, 0]}),
+                           (None, {"scale": [2, 2, 2]})):
+            path = bent_triangle(self.path("odd.gltf"), **node)
+            out = self.path("odd.glb")
+            run = Run("skin", path, "-o", out, "--method", "dqs", "--device", "cpu", "--json")
+            self.assertEqual(run.code, 0)
+            warnings = [w["text"] for w in run.json()["warnings"]]
+            self.assertEqual(len(warnings), 1 if text else 0)
+            if text:
+                self.assertIn(text, warnings[0])
+                self.assertTrue(warnings[0].endswith(": 'elbow'"), warnings)
+            if "-1" not in str(node) and node["scale"] != [0, 0, 0]:
+                # Without a turn it is linear blending: no scale is lost.
+                x = (1 + node["scale"][0]) / 2
+                self.assertAlmostEqual(Glb(out).attribute(0, "POSITION")[1][0], x, delta=1e-6)
+            self.ok("skin", path, "-o", out, "--device", "cpu")
+        clip = self.ok("skin", self.folder.sample, "-o", self.path("out.glb"), "--clip", "walk",
+                       "--method", "dqs", "--device", "cpu", "--json").json()
+        self.assertEqual(clip["warnings"], [])
+        self.fails(2, "'dq'", "skin", path, "-o", self.path("x.glb"), "--method", "dq")
+
     def test_auto_takes_the_gpu(self):
         _, result = self.skin(self.folder.sample)
         self.assertEqual(result["device"], "gpu" if self.gpu else "cpu")
@@ -1104,6 +1158,24 @@ class Verify(Case):
                 for key in ("position", "normal", "tangent", "boxes", "jointBoxes"):
                     self.assertEqual(a[key], b[key], (batch, key))
             self.assertEqual(parts.get("pose"), whole.get("pose"))
+
+    def test_dual_quaternions(self):
+        """The same bounds but for boxes from joints, which do not hold vertices that turn."""
+        result = self.verify("--count", 3, "--method", "dqs", "--device", "cpu")
+        self.assertEqual((result["ok"], result["method"]), (True, "dqs"))
+        linear = self.verify("--count", 3, "--device", "cpu")
+        path, = result["paths"]
+        self.assertEqual(path["position"]["compared"], 3 * result["verticesEach"])
+        self.assertNotEqual(path["position"]["error"], linear["paths"][0]["position"]["error"])
+        self.assertLessEqual(path["position"]["ofBound"], 1)
+        self.assertLess(path["position"]["ofBox"], 4e-6)
+        self.assertLess(path["normal"]["degrees"], 0.0972)
+        self.assertEqual(path["boxes"]["equal"], path["boxes"]["compared"])
+        self.assertIsNone(path["jointBoxes"])
+        self.assertGreater(result["packing"]["position"]["ofBound"], 0.1)
+        self.assertLessEqual(result["packing"]["position"]["ofBound"], 1)
+        self.assertIn("; dual quaternions\n",
+                      self.ok("verify", self.folder.sample, "--method=dqs", "--device=cpu").out)
 
     def test_poses_of_the_gpu(self):
         self.assertNotIn("pose", self.verify("--count", 1, "--device", "cpu"))

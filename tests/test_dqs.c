@@ -646,6 +646,48 @@ static void floats_agree_with_the_reference(void **state)
     check_floats(4, 300, 1e-3, 1e-3, 50);
 }
 
+/* What packed weights move, given and decoded ones blended exactly, stays below the bound. */
+static void packing_moves_no_farther_than_it_says(void **state)
+{
+    (void)state;
+    enum { VERTICES = 500, JOINTS = 9 };
+    uint64_t seed = 80;
+    pelt_primitive p = make_primitive(VERTICES, 8, 81);
+    random_influences(&p, 7, JOINTS, 82);
+    pelt_packed_mesh *mesh = pack(&p);
+    double *matrices = allocate(JOINTS, 12 * sizeof(double));
+    double rotations[4 * JOINTS], bounds[VERTICES], worst = 0;
+    for (size_t j = 0; j < JOINTS; j++) {
+        random_motion(&seed, 150, 3, matrices + 12 * j);
+    }
+    pelt_skin_rotations_double(matrices, JOINTS, rotations, NULL);
+    double *given = allocate(VERTICES, 3 * sizeof(double));
+    double *decoded = allocate(VERTICES, 3 * sizeof(double));
+    pelt_reference_job job = {
+        .primitive = &p, .matrices = matrices, .rotations = rotations, .positions = given
+    };
+    pelt_skin_reference(&job, 0, VERTICES, NULL);
+    job.positions = decoded;
+    job.influences_of = mesh;
+    pelt_skin_reference(&job, 0, VERTICES, NULL);
+    assert_int_equal(pelt_pack_displacement(mesh, &p, NULL, matrices, rotations, bounds, NULL),
+                     PELT_OK);
+    for (size_t to = 0; to < VERTICES; to++) {
+        const double *a = given + 3 * mesh->source_vertices[to];
+        const double *b = decoded + 3 * mesh->source_vertices[to];
+        double moved = sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                            (a[2] - b[2]) * (a[2] - b[2]));
+        assert_true(moved <= bounds[to] + 1e-12);
+        worst = fmax(worst, bounds[to] > 0 ? moved / bounds[to] : 0);
+    }
+    assert_true(worst > 0.3);
+    free(decoded);
+    free(given);
+    free(matrices);
+    pelt_packed_mesh_destroy(mesh);
+    free_primitive(&p);
+}
+
 /* Whatever the matrix, mirrored and sheared too, a vertex of one joint is as in LBS, to the bit. */
 static void rigid_vertices_are_exact(void **state)
 {
@@ -746,6 +788,7 @@ int main(void)
         cmocka_unit_test(directions_follow_the_differential),
         cmocka_unit_test(tells_stretches),
         cmocka_unit_test(floats_agree_with_the_reference),
+        cmocka_unit_test(packing_moves_no_farther_than_it_says),
         cmocka_unit_test(rigid_vertices_are_exact),
         cmocka_unit_test(odd_joints_stay_finite),
         cmocka_unit_test(joint_boxes_do_not_hold),

@@ -63,7 +63,8 @@ static void rigid_meshes_follow_matrix_zero(void **state)
             assert_int_equal(mesh->joints[v], 0);
         }
         double largest = 1.0, identity[12] = { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 };
-        assert_int_equal(pelt_pack_displacement(mesh, &p, NULL, identity, NULL, &largest), PELT_OK);
+        assert_int_equal(pelt_pack_displacement(mesh, &p, NULL, identity, NULL, NULL, &largest),
+                         PELT_OK);
         assert_true(largest == 0.0);
         pelt_packed_mesh_destroy(mesh);
     }
@@ -152,14 +153,16 @@ static void report_and_displacement_beside_a_tie(void **state)
     double matrices[24] = { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0,
                             1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 12288 };
     double bounds[2], largest;
-    assert_int_equal(pelt_pack_displacement(mesh, &p, NULL, matrices, bounds, &largest), PELT_OK);
+    assert_int_equal(pelt_pack_displacement(mesh, &p, NULL, matrices, NULL, bounds, &largest),
+                     PELT_OK);
     assert_true(bounds[0] == 3.0 && bounds[1] == 0.0 && largest == 3.0);
 
     pelt_packed_vertex moved[2] = { mesh->vertices[0], mesh->vertices[1] };
     moved[0].position[0] = 1.0f;
     matrices[12] = 4097.0; /* now also 2^12 x apart along x */
     matrices[23] = 0.0;
-    assert_int_equal(pelt_pack_displacement(mesh, &p, moved, matrices, bounds, NULL), PELT_OK);
+    assert_int_equal(pelt_pack_displacement(mesh, &p, moved, matrices, NULL, bounds, NULL),
+                     PELT_OK);
     assert_true(bounds[0] == 1.0 && bounds[1] == 0.0);
     pelt_packed_mesh_destroy(mesh);
     free_primitive(&p);
@@ -185,7 +188,8 @@ static void displacement_bounds_what_happens(void **state)
         matrices[i] = single[i];
     }
     double *bounds = allocate(COUNT, sizeof(*bounds)), largest, seen = 0.0, ratio = 0.0;
-    assert_int_equal(pelt_pack_displacement(mesh, &p, NULL, matrices, bounds, &largest), PELT_OK);
+    assert_int_equal(pelt_pack_displacement(mesh, &p, NULL, matrices, NULL, bounds, &largest),
+                     PELT_OK);
     uint32_t *joints = allocate(4 * mesh->set_count, sizeof(*joints));
     float *weights = allocate(4 * mesh->set_count, sizeof(*weights));
     for (uint32_t v = 0; v < COUNT; v++) {
@@ -379,10 +383,10 @@ static void every_failing_allocation_unwinds(void **state)
             assert_int_equal(mesh->joint_bytes, 1);
             assert_int_equal(f.live, 7);
             f.left = 3;
-            assert_int_equal(pelt_pack_displacement(mesh, &p, NULL, identities, NULL, NULL),
+            assert_int_equal(pelt_pack_displacement(mesh, &p, NULL, identities, NULL, NULL, NULL),
                              PELT_ERROR_MEMORY);
             f.left = 4;
-            assert_int_equal(pelt_pack_displacement(mesh, &p, NULL, identities, NULL, NULL),
+            assert_int_equal(pelt_pack_displacement(mesh, &p, NULL, identities, NULL, NULL, NULL),
                              PELT_ERROR_MEMORY);
             assert_int_equal(f.live, 7);
         }

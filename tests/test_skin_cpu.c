@@ -206,7 +206,7 @@ static void agrees_with_the_reference(void **state)
     job.influences_of = mesh;
     pelt_skin_reference(&job, 0, COUNT, NULL);
     double *bounds = allocate(COUNT, sizeof(*bounds));
-    assert_int_equal(pelt_pack_displacement(mesh, &p, NULL, doubles, bounds, NULL), PELT_OK);
+    assert_int_equal(pelt_pack_displacement(mesh, &p, NULL, doubles, NULL, bounds, NULL), PELT_OK);
     double allowed = 2e-6 * diagonal(&out.box);
     for (size_t to = 0; to < COUNT; to++) {
         size_t from = mesh->source_vertices[to];

@@ -110,15 +110,16 @@ PELT_API void pelt_unpack_influences(const pelt_packed_mesh *mesh, uint32_t vert
 /* How far rounding the weights moves vertices in one pose. Decoded and given weights both sum to 1,
  * so a vertex moves by the sum over its joints j of (decoded_j - given_j) x (M_j p - M_0 p), M_0
  * the matrix of the implied weight's joint; the bound is the same sum of magnitudes, and 0 for
- * rigid vertices. primitive: the one that mesh was packed from. vertices: NULL for the mesh's own,
- * else a morphed stream. matrices: 12 each, every joint the primitive gives a weight. bounds: one
- * each vertex in packed order, or NULL. largest: of all vertices, or NULL. Linear time. Errors:
- * PELT_ERROR_MEMORY. */
+ * rigid vertices. With rotations (4 each, pelt_skin_rotations_double) it is that of dual quaternion
+ * skinning, up to about three times as large. primitive: the one that mesh was packed from.
+ * vertices: NULL for the mesh's own, else a morphed stream. matrices: 12 each, every joint the
+ * primitive gives a weight. bounds: one each vertex in packed order, or NULL. largest: of all
+ * vertices, or NULL. Linear time. Errors: PELT_ERROR_MEMORY. */
 PELT_API pelt_result pelt_pack_displacement(const pelt_packed_mesh *mesh,
                                             const pelt_primitive *primitive,
                                             const pelt_packed_vertex *vertices,
-                                            const double *matrices, double *bounds,
-                                            double *largest);
+                                            const double *matrices, const double *rotations,
+                                            double *bounds, double *largest);
 
 /* Directions. direction need not be unit; zero and what is not finite encode as (0 0 1). w >= 0 is
  * +1. The angle to the decoded one is at most asin(sqrt(3) / 1022), 0.0971 degrees. */

@@ -45,9 +45,46 @@ static uint32_t joint_limit(const pelt_packed_mesh *mesh, const pelt_primitive *
     return limit;
 }
 
+/* What a vertex's influences sum up to: |error| x distance, of which linear blending moves it no
+ * farther, |error|, weight x distance, and the quaternions by given and by decoded weights. */
+typedef struct moves {
+    double far, error, reach;
+    double given[4], decoded[4];
+} moves;
+
+static void add_rotation(moves *sum, const double rotation[4], const double side[4], double given,
+                         double decoded)
+{
+    double cosine = 0.0;
+    for (int i = 0; i < 4; i++) {
+        cosine += rotation[i] * side[i];
+    }
+    for (int i = 0; i < 4; i++) {
+        sum->given[i] += (cosine < 0.0 ? -given : given) * rotation[i];
+        sum->decoded[i] += (cosine < 0.0 ? -decoded : decoded) * rotation[i];
+    }
+}
+
+/* Seen from where the implied weight's joint puts the vertex, dual quaternions move it by D q* of
+ * unit length, q their real part and D the sum of w (M p - M_0 p) q_k, at most reach long. D / |q|
+ * changes by far / |q'| and by D error / (|q| |q'|), q / |q| by 2 error / (|q| + |q'|). */
+static double bound_of(const moves *sum, bool dual)
+{
+    double a = 0.0, b = 0.0;
+    for (int i = 0; dual && i < 4; i++) {
+        a += sum->given[i] * sum->given[i];
+        b += sum->decoded[i] * sum->decoded[i];
+    }
+    a = sqrt(a);
+    b = sqrt(b);
+    return dual ? sum->far / b + sum->reach * sum->error / (a * b) +
+                      sum->reach / a * 2.0 * sum->error / (a + b)
+                : sum->far;
+}
+
 pelt_result pelt_pack_displacement(const pelt_packed_mesh *mesh, const pelt_primitive *primitive,
                                    const pelt_packed_vertex *vertices, const double *matrices,
-                                   double *bounds, double *largest)
+                                   const double *rotations, double *bounds, double *largest)
 {
     uint32_t joint_count = joint_limit(mesh, primitive);
     vertices = vertices ? vertices : mesh->vertices;
@@ -67,17 +104,26 @@ pelt_result pelt_pack_displacement(const pelt_packed_mesh *mesh, const pelt_prim
         /* Every joint with a decoded weight is among the gathered ones. */
         uint32_t implied = add_decoded(mesh, to, errors);
         pelt_gather_vertex(&gather, mesh->source_vertices[to]);
-        double base[3], moved[3], bound = 0.0;
+        double base[3], moved[3];
+        moves sum = { 0 };
         transform(matrices + 12 * (size_t)implied, vertices[to].position, base);
         for (uint32_t i = 0; i < gather.count; i++) {
             uint32_t joint = gather.list[i].joint;
-            double error = fabs(errors[joint] - gather.list[i].weight);
+            double given = gather.list[i].weight, decoded = errors[joint];
             errors[joint] = 0.0;
             transform(matrices + 12 * (size_t)joint, vertices[to].position, moved);
-            bound += error * sqrt((moved[0] - base[0]) * (moved[0] - base[0]) +
-                                  (moved[1] - base[1]) * (moved[1] - base[1]) +
-                                  (moved[2] - base[2]) * (moved[2] - base[2]));
+            double distance = sqrt((moved[0] - base[0]) * (moved[0] - base[0]) +
+                                   (moved[1] - base[1]) * (moved[1] - base[1]) +
+                                   (moved[2] - base[2]) * (moved[2] - base[2]));
+            sum.far += fabs(decoded - given) * distance;
+            sum.error += fabs(decoded - given);
+            sum.reach += given * distance;
+            if (rotations) {
+                add_rotation(&sum, rotations + 4 * (size_t)joint, rotations + 4 * (size_t)implied,
+                             given, decoded);
+            }
         }
+        double bound = bound_of(&sum, rotations != NULL);
         if (bounds) {
             bounds[to] = bound;
         }

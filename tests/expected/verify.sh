@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Holds a skinning path against the reference on real characters: verify.sh PELT cpu|gpu [EVERY]
-# EVERY: one of so many models, spread over all (default 1: all). Exact boxes must be bit-equal to
-# the positions' min and max and lie within the boxes from joints. They lie in $PELT_SHARED, or
+# Holds a skinning path against the reference on real characters:
+#     verify.sh PELT cpu|gpu [EVERY [METHOD]]
+# EVERY: one of so many models, spread over all (default 1: all); METHOD: lbs or dqs. Exact boxes must be bit-equal to
+# the positions' min and max and, with lbs, lie within the boxes from joints. They lie in $PELT_SHARED, or
 # ../shared beside the source tree.
 set -euo pipefail
-pelt=$1 device=$2 every=${3:-1}
+pelt=$1 device=$2 every=${3:-1} method=${4:-lbs}
 models=${PELT_SHARED:-../shared}/assets/models
 # What pelt may refuse, having said so.
 refusable='KHR_draco_mesh_compression|its scene has no mesh'
@@ -18,7 +19,7 @@ while read -r model; do
     number=$((number + 1))
     [ $(((number - 1) % every)) = 0 ] || continue
     status=0
-    output=$("$pelt" verify "$model" --device "$device" --count 3 2>&1) || status=$?
+    output=$("$pelt" verify "$model" --device "$device" --method "$method" --count 3 2>&1) || status=$?
     if [ "$status" = 3 ] && [ "${PELT_REQUIRE_GPU:-0}" != 1 ]; then
         echo "skipped: $output"
         exit 77
