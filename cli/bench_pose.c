@@ -79,7 +79,7 @@ static void print_text(const pelt_report *report, const pose_report *found)
     double one = result->rows[PELT_BENCH_POSE_ONE].times.median;
     printf("  %-15s%11.1f %15s%9.0f\n", "cpu", result->cpu_seconds * 1e6, "",
            result->cpu_seconds / floor->times.median);
-    printf("\nThe pose pass is %.0f times as fast as one core of the CPU in double precision.\n",
+    printf("\nThe pose pass is %.3g times as fast as one core of the CPU in double precision.\n",
            result->cpu_seconds / one);
     printf("error: how far a matrix moves a point from where the CPU's does, as a part of the\n"
            "character's size; allowed %.0e. floor: %u rows an invocation.\n",

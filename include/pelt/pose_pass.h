@@ -74,7 +74,7 @@ PELT_API void pelt_rig_destroy(pelt_rig *rig);
 /* -- instances ----------------------------------------------------------------------------- */
 
 /* A clip that plays by itself. Its time at a moment `now` of the caller's clock is
- * time + (now - since) x speed; then as pelt_play says. */
+ * time + (now - since) x speed; then as pelt_play says. Right for 2^24 turns of a loop. */
 typedef struct pelt_gpu_play {
     int32_t clip; /* -1: the nodes' static values */
     bool loop;

@@ -20,7 +20,8 @@ _Static_assert((int)PELT_OVERRIDE_LOCAL_REPLACE == PELT_OVERRIDE_KIND_LOCAL_REPL
 
 int64_t pelt_pose_clock(double seconds)
 {
-    return llround(seconds * 0x1p32);
+    double within = fmin(fmax(seconds, -PELT_POSE_CLOCK_MAX), PELT_POSE_CLOCK_MAX);
+    return llround(within * 0x1p32); /* of NaN: the least */
 }
 
 static bool is_matrix(const double matrix[12])

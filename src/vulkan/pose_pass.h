@@ -17,7 +17,7 @@ struct pelt_pose_pass {
     VkPipeline pipeline;
 };
 
-/* Seconds as the shader's clock counts them, in 2^-32 s. */
+/* Seconds, clamped to that, as the shader's clock counts them: in 2^-32 s. */
 int64_t pelt_pose_clock(double seconds);
 
 #endif
