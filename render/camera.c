@@ -11,16 +11,36 @@ typedef struct point_set {
     vec3 low, high;
 } point_set;
 
+static size_t box_count(const pelt_render_scene *scene)
+{
+    size_t count = (size_t)scene->draw_count + scene->box_count;
+    for (uint32_t i = 0; i < scene->crowd_count; i++) {
+        count += scene->crowds[i].box_count;
+    }
+    return count;
+}
+
 static const pelt_box *box_at(const pelt_render_scene *scene, size_t i)
 {
-    return i < scene->draw_count ? &scene->draws[i].box : &scene->boxes[i - scene->draw_count];
+    if (i < scene->draw_count) {
+        return &scene->draws[i].box;
+    }
+    i -= scene->draw_count;
+    const pelt_render_crowd *crowd = scene->crowds;
+    for (uint32_t left = scene->crowd_count; left > 0; left--, crowd++) {
+        if (i < crowd->box_count) {
+            return &crowd->boxes[i];
+        }
+        i -= crowd->box_count;
+    }
+    return &scene->boxes[i];
 }
 
 /* Moves the scene's middle to the origin and scales it to radius 1. */
 static void fit_origin(const pelt_render_scene *scene, vec4 origin)
 {
     double low[3] = { DBL_MAX, DBL_MAX, DBL_MAX }, high[3] = { -DBL_MAX, -DBL_MAX, -DBL_MAX };
-    size_t count = (size_t)scene->draw_count + scene->box_count;
+    size_t count = box_count(scene);
     for (size_t i = 0; i < count; i++) {
         const pelt_box *box = box_at(scene, i);
         for (int k = 0; k < 3 && pelt_render_box_is_visible(box); k++) {
@@ -55,7 +75,7 @@ static void unit_point(const vec4 origin, const float corner[3], vec3 out)
 static pelt_result collect_points(const pelt_host *host, const pelt_render_scene *scene,
                                   const vec4 origin, point_set *out)
 {
-    size_t boxes = (size_t)scene->draw_count + scene->box_count;
+    size_t boxes = box_count(scene);
     size_t count;
     out->points = pelt_multiply(boxes, 8, &count) ? pelt_allocate(host, count, sizeof(vec3)) : NULL;
     out->count = 0;
@@ -167,10 +187,10 @@ static void perspective(float slope_x, float slope_y, float near, mat4 out)
     out[3][2] = near;
 }
 
-static void fit_camera(const point_set *set, const float to_eye[3], const pelt_framing *framing,
-                       struct pelt_frame *frame, vec3 back)
+static void fit_camera(const point_set *set, const pelt_render_scene *scene,
+                       const pelt_framing *framing, struct pelt_frame *frame, vec3 back)
 {
-    if (!direction_from(to_eye, back)) {
+    if (!direction_from(scene->to_eye, back)) {
         choose_eye_direction(set, back);
     }
     vec3 right, up;
@@ -200,7 +220,8 @@ static void fit_camera(const point_set *set, const float to_eye[3], const pelt_f
     glm_vec3_sub(frame->eye, back, target);
     glm_lookat(frame->eye, target, up, view);
     /* The ground in front comes nearer than the scene; this depth keeps its precision anyway. */
-    perspective(slope[0], slope[1], fmaxf(nearest * 0.02f, 1e-5f), projection);
+    float zoom = scene->zoom > 0.0f ? scene->zoom : 1.0f;
+    perspective(slope[0] / zoom, slope[1] / zoom, fmaxf(nearest * 0.02f, 1e-5f), projection);
     glm_mat4_mul(projection, view, frame->camera);
 }
 
@@ -306,7 +327,7 @@ pelt_result pelt_render_frame_scene(const pelt_host *host, const pelt_render_sce
         return result;
     }
     vec3 back;
-    fit_camera(&set, scene->to_eye, framing, frame, back);
+    fit_camera(&set, scene, framing, frame, back);
     fit_sun(&set, scene->to_sun, back, framing, frame);
     fit_sky(&set, framing, frame);
     /* A hair below the lowest point, so that floors of the scene's own stay above it. */

@@ -3,11 +3,12 @@
 
 #include <string.h>
 
-static pelt_result bind(pelt_render_picture *self, pelt_render_pipeline kind,
-                        pelt_render_class topology)
+static pelt_result bind(pelt_render_picture *self, pelt_render_source source,
+                        pelt_render_pipeline kind, pelt_render_class topology)
 {
     VkPipeline pipeline;
-    pelt_result result = pelt_render_pipeline_get(self->renderer, kind, topology, &pipeline);
+    pelt_result result =
+        pelt_render_pipeline_get(self->renderer, source, kind, topology, &pipeline);
     if (result == PELT_OK && pipeline != self->bound) {
         self->renderer->vk.cmd_bind_pipeline(self->commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
                                              pipeline);
@@ -23,29 +24,28 @@ static void push(pelt_render_picture *self, const pelt_draw_constants *constants
                                           0, sizeof(*constants), constants);
 }
 
-static pelt_result draw_mesh(pelt_render_picture *self, const pelt_render_draw *draw,
-                             pelt_render_pipeline kind, uint32_t view)
+/* What a mesh's draw needs but for its vertices; *drawn: whether there is anything to draw. */
+static pelt_result set_mesh(pelt_render_picture *self, pelt_render_source source, uint32_t number,
+                            uint32_t material_number, pelt_render_pipeline kind,
+                            pelt_draw_constants *constants, bool *drawn)
 {
     pelt_renderer *renderer = self->renderer;
-    const pelt_render_mesh *mesh = &renderer->meshes[draw->mesh];
-    const pelt_render_material *material = &renderer->materials[draw->material];
-    if (mesh->index_count == 0) {
+    const pelt_render_mesh *mesh = &renderer->meshes[number];
+    const pelt_render_material *material = &renderer->materials[material_number];
+    *drawn = mesh->index_count > 0;
+    if (!*drawn) {
         return PELT_OK;
     }
-    pelt_result result = bind(self, kind, mesh->topology);
+    pelt_result result = bind(self, source, kind, mesh->topology);
     if (result != PELT_OK) {
         return result;
     }
-    pelt_draw_constants constants = {
-        .vertices = draw->vertices,
-        .texcoords = mesh->texcoords,
-        .colors = mesh->colors,
-        .view = view,
-        .flags = mesh->flags,
-        .alpha_cutoff = material->alpha_cutoff,
-    };
-    memcpy(constants.base_color, material->base_color, sizeof(constants.base_color));
-    push(self, &constants);
+    constants->texcoords = mesh->texcoords;
+    constants->colors = mesh->colors;
+    constants->flags = mesh->flags;
+    constants->alpha_cutoff = material->alpha_cutoff;
+    memcpy(constants->base_color, material->base_color, sizeof(constants->base_color));
+    push(self, constants);
     if (kind != PELT_PIPELINE_DEPTH) {
         renderer->vk.cmd_bind_descriptor_sets(self->commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
                                               renderer->pipeline_layout, 1, 1, &material->set, 0,
@@ -53,8 +53,88 @@ static pelt_result draw_mesh(pelt_render_picture *self, const pelt_render_draw *
     }
     renderer->vk.cmd_bind_index_buffer(self->commands, mesh->buffer.buffer, 0,
                                        VK_INDEX_TYPE_UINT32);
-    renderer->vk.cmd_draw_indexed(self->commands, mesh->index_count, 1, 0, 0, 0);
     return PELT_OK;
+}
+
+static pelt_result draw_mesh(pelt_render_picture *self, const pelt_render_draw *draw,
+                             pelt_render_pipeline kind, uint32_t view)
+{
+    bool drawn;
+    pelt_draw_constants constants = { .vertices = draw->vertices, .view = view };
+    pelt_result result =
+        set_mesh(self, PELT_SOURCE_ANIMATED, draw->mesh, draw->material, kind, &constants, &drawn);
+    if (result == PELT_OK && drawn) {
+        const pelt_render_mesh *mesh = &self->renderer->meshes[draw->mesh];
+        self->renderer->vk.cmd_draw_indexed(self->commands, mesh->index_count, 1, 0, 0, 0);
+    }
+    return result;
+}
+
+/* All members of a crowd that have something to show in this pass: one call. */
+static pelt_result draw_part(pelt_render_picture *self, uint32_t number, uint32_t part_number,
+                             pelt_render_pipeline kind, uint32_t view)
+{
+    pelt_renderer *renderer = self->renderer;
+    const pelt_render_crowd *crowd = &self->scene->crowds[number];
+    const pelt_render_part *part = &crowd->parts[part_number];
+    const pelt_render_drawn_crowd *drawn_crowd = &self->crowds[number];
+    const pelt_render_palette *palette = &renderer->palettes[crowd->palette];
+    bool shadow = kind == PELT_PIPELINE_DEPTH || kind == PELT_PIPELINE_DEPTH_MASK, drawn;
+    pelt_draw_constants constants = palette->constants;
+    constants.vertices = part->packed_mesh;
+    constants.instances =
+        shadow ? drawn_crowd->all_instances.address : drawn_crowd->instances.address;
+    constants.view = view;
+    constants.interpolation = crowd->interpolation;
+    pelt_result result =
+        set_mesh(self, PELT_SOURCE_PALETTE, part->mesh, part->material, kind, &constants, &drawn);
+    if (result == PELT_OK && drawn) {
+        const size_t size = sizeof(VkDrawIndexedIndirectCommand);
+        renderer->vk.cmd_bind_descriptor_sets(self->commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
+                                              renderer->pipeline_layout, 2, 1, &palette->set, 0,
+                                              NULL);
+        renderer->vk.cmd_draw_indexed_indirect(
+            self->commands, drawn_crowd->draws.buffer,
+            size * (part_number + (shadow ? crowd->part_count : 0)), 1, (uint32_t)size);
+        self->draw_count += !shadow;
+    }
+    return result;
+}
+
+typedef pelt_render_pipeline (*pipeline_choice)(pelt_alpha_mode mode);
+
+static pelt_render_pipeline shadow_pipeline(pelt_alpha_mode mode)
+{
+    return mode == PELT_ALPHA_OPAQUE ? PELT_PIPELINE_DEPTH : PELT_PIPELINE_DEPTH_MASK;
+}
+
+static pelt_render_pipeline solid_pipeline(pelt_alpha_mode mode)
+{
+    return mode == PELT_ALPHA_MASK    ? PELT_PIPELINE_MESH_MASK
+           : mode == PELT_ALPHA_BLEND ? PELT_PIPELINE_COUNT
+                                      : PELT_PIPELINE_MESH;
+}
+
+static pelt_render_pipeline blend_pipeline(pelt_alpha_mode mode)
+{
+    return mode == PELT_ALPHA_BLEND ? PELT_PIPELINE_MESH_BLEND : PELT_PIPELINE_COUNT;
+}
+
+/* choose: PELT_PIPELINE_COUNT where a material is none of this pass's. */
+static pelt_result draw_crowds(pelt_render_picture *self, pipeline_choice choose, uint32_t view)
+{
+    pelt_result result = PELT_OK;
+    for (uint32_t c = 0; c < self->scene->crowd_count; c++) {
+        const pelt_render_crowd *crowd = &self->scene->crowds[c];
+        for (uint32_t p = 0; p < crowd->part_count && result == PELT_OK; p++) {
+            uint32_t material = crowd->parts[p].material;
+            pelt_render_pipeline kind = choose(self->renderer->materials[material].alpha_mode);
+            if (kind != PELT_PIPELINE_COUNT) {
+                result = draw_part(self, c, p, kind, view);
+            }
+        }
+    }
+    return result;
 }
 
 static void set_area(pelt_render_picture *self, uint32_t width, uint32_t height)
@@ -88,9 +168,11 @@ static pelt_result draw_shadow(pelt_render_picture *self, VkImageView map, uint3
     set_area(self, size, size);
     for (uint32_t i = 0; i < scene->draw_count && result == PELT_OK; i++) {
         const pelt_render_draw *draw = &scene->draws[i];
-        bool opaque = self->renderer->materials[draw->material].alpha_mode == PELT_ALPHA_OPAQUE;
-        result =
-            draw_mesh(self, draw, opaque ? PELT_PIPELINE_DEPTH : PELT_PIPELINE_DEPTH_MASK, view);
+        pelt_alpha_mode mode = self->renderer->materials[draw->material].alpha_mode;
+        result = draw_mesh(self, draw, shadow_pipeline(mode), view);
+    }
+    if (result == PELT_OK) {
+        result = draw_crowds(self, shadow_pipeline, view);
     }
     self->renderer->vk.cmd_end_rendering(self->commands);
     return result;
@@ -146,19 +228,21 @@ static pelt_result draw_passes(pelt_render_picture *self)
         const pelt_render_draw *draw = &scene->draws[self->order[i].draw];
         pelt_alpha_mode mode = self->renderer->materials[draw->material].alpha_mode;
         if (mode != PELT_ALPHA_BLEND) {
-            result = draw_mesh(
-                self, draw, mode == PELT_ALPHA_MASK ? PELT_PIPELINE_MESH_MASK : PELT_PIPELINE_MESH,
-                0);
+            result = draw_mesh(self, draw, solid_pipeline(mode), 0);
+            self->draw_count++;
         }
     }
+    if (result == PELT_OK) {
+        result = draw_crowds(self, solid_pipeline, 0);
+    }
     if (result == PELT_OK && self->frame.ground[1] > 0.0f) {
-        result = bind(self, PELT_PIPELINE_GROUND, PELT_CLASS_TRIANGLES);
+        result = bind(self, PELT_SOURCE_ANIMATED, PELT_PIPELINE_GROUND, PELT_CLASS_TRIANGLES);
         if (result == PELT_OK) {
             vk->cmd_draw(self->commands, 4, 1, 0, 0);
         }
     }
     if (result == PELT_OK) {
-        result = bind(self, PELT_PIPELINE_SKY, PELT_CLASS_TRIANGLES);
+        result = bind(self, PELT_SOURCE_ANIMATED, PELT_PIPELINE_SKY, PELT_CLASS_TRIANGLES);
     }
     if (result == PELT_OK) {
         vk->cmd_draw(self->commands, 3, 1, 0, 0);
@@ -167,10 +251,14 @@ static pelt_result draw_passes(pelt_render_picture *self)
         const pelt_render_draw *draw = &scene->draws[self->order[i - 1].draw];
         if (self->renderer->materials[draw->material].alpha_mode == PELT_ALPHA_BLEND) {
             result = draw_mesh(self, draw, PELT_PIPELINE_MESH_BLEND, 0);
+            self->draw_count++;
         }
     }
+    if (result == PELT_OK) {
+        result = draw_crowds(self, blend_pipeline, 0);
+    }
     if (result == PELT_OK && self->box_count > 0) {
-        result = bind(self, PELT_PIPELINE_BOX, PELT_CLASS_TRIANGLES);
+        result = bind(self, PELT_SOURCE_ANIMATED, PELT_PIPELINE_BOX, PELT_CLASS_TRIANGLES);
         if (result == PELT_OK) {
             push(self, &(pelt_draw_constants){ .vertices = self->boxes.address });
             vk->cmd_draw(self->commands, 72, self->box_count, 0, 0);
@@ -288,14 +376,26 @@ static void write_timestamp(pelt_render_picture *self, uint32_t index)
                                       renderer->queries, index);
 }
 
+static uint64_t triangles_of(const pelt_renderer *renderer, uint32_t number)
+{
+    const pelt_render_mesh *mesh = &renderer->meshes[number];
+    return mesh->topology == PELT_CLASS_TRIANGLES ? mesh->index_count / 3 : 0;
+}
+
 static void fill_report(const pelt_render_picture *self, pelt_render_report *report)
 {
     const pelt_renderer *renderer = self->renderer;
-    *report = (pelt_render_report){ .sky_count = self->sky_count };
+    *report = (pelt_render_report){ .sky_count = self->sky_count, .draw_count = self->draw_count };
     for (uint32_t i = 0; i < self->scene->draw_count; i++) {
-        const pelt_render_mesh *mesh = &renderer->meshes[self->scene->draws[i].mesh];
-        report->triangle_count +=
-            mesh->topology == PELT_CLASS_TRIANGLES ? mesh->index_count / 3 : 0;
+        report->triangle_count += triangles_of(renderer, self->scene->draws[i].mesh);
+    }
+    for (uint32_t i = 0; i < self->scene->crowd_count; i++) {
+        const pelt_render_crowd *crowd = &self->scene->crowds[i];
+        uint64_t seen = pelt_render_seen_count(self, i);
+        report->seen_count += (uint32_t)seen;
+        for (uint32_t p = 0; p < crowd->part_count; p++) {
+            report->triangle_count += seen * triangles_of(renderer, crowd->parts[p].mesh);
+        }
     }
     uint64_t ticks[3];
     if (renderer->queries &&
@@ -311,6 +411,7 @@ static void fill_report(const pelt_render_picture *self, pelt_render_report *rep
 static pelt_result record(pelt_render_picture *self)
 {
     pelt_renderer *renderer = self->renderer;
+    pelt_render_record_crowds(self);
     write_timestamp(self, 0);
     renderer->vk.cmd_bind_descriptor_sets(self->commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
                                           renderer->pipeline_layout, 0, 1, &renderer->frame_set, 0,

@@ -50,6 +50,7 @@ static const entry_point entry_points[] = {
     { "vkCmdPushConstants", offsetof(pelt_render_functions, cmd_push_constants) },
     { "vkCmdDraw", offsetof(pelt_render_functions, cmd_draw) },
     { "vkCmdDrawIndexed", offsetof(pelt_render_functions, cmd_draw_indexed) },
+    { "vkCmdDrawIndexedIndirect", offsetof(pelt_render_functions, cmd_draw_indexed_indirect) },
     { "vkCmdCopyBufferToImage", offsetof(pelt_render_functions, cmd_copy_buffer_to_image) },
     { "vkCmdCopyImageToBuffer", offsetof(pelt_render_functions, cmd_copy_image_to_buffer) },
     { "vkCmdBlitImage", offsetof(pelt_render_functions, cmd_blit_image) },

@@ -7,6 +7,8 @@
 
 #include "render/render.h"
 
+#include <pelt/crowd.h>
+
 #include <cglm/cglm.h>
 
 #include "render/frame.h"
@@ -51,6 +53,7 @@ typedef struct pelt_render_functions {
     PFN_vkCmdPushConstants cmd_push_constants;
     PFN_vkCmdDraw cmd_draw;
     PFN_vkCmdDrawIndexed cmd_draw_indexed;
+    PFN_vkCmdDrawIndexedIndirect cmd_draw_indexed_indirect;
     PFN_vkCmdCopyBufferToImage cmd_copy_buffer_to_image;
     PFN_vkCmdCopyImageToBuffer cmd_copy_image_to_buffer;
     PFN_vkCmdBlitImage cmd_blit_image;
@@ -58,17 +61,21 @@ typedef struct pelt_render_functions {
 
 /* Push constants of every draw; draw_block of scene.glsl. */
 typedef struct pelt_draw_constants {
-    VkDeviceAddress vertices;
+    VkDeviceAddress vertices;  /* of crowds: pelt_crowd_mesh_write's */
     VkDeviceAddress texcoords; /* 0 without PELT_HAS_TEXCOORDS */
     VkDeviceAddress colors;    /* 0 without PELT_HAS_COLORS */
+    VkDeviceAddress instances; /* of crowds: pelt_cmd_crowd's */
+    float base_color[4];
     uint32_t view;
     uint32_t flags;
-    float base_color[4];
     float alpha_cutoff;
+
+    /* Of crowds: what the palette's texture holds. */
+    uint32_t layout_kind, interpolation, texels_per_joint, joints_per_layer;
 } pelt_draw_constants;
 
 _Static_assert(offsetof(pelt_draw_constants, base_color) == 32, "std430 aligns a vec4 to 16");
-_Static_assert(offsetof(pelt_draw_constants, alpha_cutoff) == 48, "as in std430");
+_Static_assert(offsetof(pelt_draw_constants, alpha_cutoff) == 56, "as in std430");
 _Static_assert(sizeof(struct pelt_frame) == 64 * (PELT_SKY_MAX + 2) + 16 * (PELT_SKY_MAX + 8),
                "mat4 and vec4 alone: as in std140");
 
@@ -101,6 +108,13 @@ typedef enum pelt_render_pipeline {
     PELT_PIPELINE_COUNT
 } pelt_render_pipeline;
 
+/* Where a pass of meshes takes its vertices from. */
+typedef enum pelt_render_source {
+    PELT_SOURCE_ANIMATED, /* memory */
+    PELT_SOURCE_PALETTE,  /* skins them itself */
+    PELT_SOURCE_COUNT
+} pelt_render_source;
+
 typedef enum pelt_render_class {
     PELT_CLASS_POINTS,
     PELT_CLASS_LINES,
@@ -127,6 +141,16 @@ typedef struct pelt_render_mesh {
     VkDeviceAddress colors;
 } pelt_render_mesh;
 
+/* A palette texture. */
+typedef struct pelt_render_palette {
+    pelt_palette_plan plan;
+    pelt_draw_constants constants; /* those that say what the texture holds */
+    pelt_render_image image;
+    pelt_buffer data; /* pelt_crowd_data_write's */
+    VkDescriptorPool pool;
+    VkDescriptorSet set;
+} pelt_render_palette;
+
 struct pelt_renderer {
     const pelt_host *host;
     pelt_headless *device;
@@ -147,19 +171,22 @@ struct pelt_renderer {
 
     VkSampler depth_sampler;   /* plain texels */
     VkSampler compare_sampler; /* percentage closer */
-    VkDescriptorSetLayout frame_layout, material_layout;
+    VkDescriptorSetLayout frame_layout, material_layout, palette_layout;
     VkDescriptorPool frame_pool;
     VkDescriptorSet frame_set;
     VkPipelineLayout pipeline_layout;
-    VkPipeline pipelines[PELT_PIPELINE_COUNT][PELT_CLASS_COUNT]; /* made when first used */
-    VkQueryPool queries;                                         /* three timestamps */
-    pelt_buffer frame;                                           /* struct pelt_frame */
+    /* Made when first used. */
+    VkPipeline pipelines[PELT_SOURCE_COUNT][PELT_PIPELINE_COUNT][PELT_CLASS_COUNT];
+    pelt_crowd_pass *crowd_pass; /* likewise */
+    VkQueryPool queries;         /* three timestamps */
+    pelt_buffer frame;           /* struct pelt_frame */
 
-    uint32_t image_count, material_count, mesh_count;
-    uint32_t image_capacity, material_capacity, mesh_capacity;
+    uint32_t image_count, material_count, mesh_count, palette_count;
+    uint32_t image_capacity, material_capacity, mesh_capacity, palette_capacity;
     pelt_render_image *images; /* the first is white, for materials without a texture */
     pelt_render_material *materials;
     pelt_render_mesh *meshes;
+    pelt_render_palette *palettes;
 };
 
 /* functions.c */
@@ -198,8 +225,12 @@ void pelt_render_material_destroy(pelt_renderer *renderer, pelt_render_material 
 /* pipelines.c */
 pelt_result pelt_render_layouts_create(pelt_renderer *renderer);
 void pelt_render_layouts_destroy(pelt_renderer *renderer);
-pelt_result pelt_render_pipeline_get(pelt_renderer *renderer, pelt_render_pipeline kind,
-                                     pelt_render_class topology, VkPipeline *out);
+pelt_result pelt_render_pipeline_get(pelt_renderer *renderer, pelt_render_source source,
+                                     pelt_render_pipeline kind, pelt_render_class topology,
+                                     VkPipeline *out);
+
+/* palettes.c */
+void pelt_render_palette_destroy(pelt_renderer *renderer, pelt_render_palette *palette);
 
 #define PELT_SHADOW_FORMAT VK_FORMAT_D16_UNORM
 #define PELT_DEPTH_FORMAT  VK_FORMAT_D32_SFLOAT

@@ -16,6 +16,14 @@ typedef struct pelt_render_wire_box {
 
 _Static_assert(sizeof(pelt_render_wire_box) == 32, "as in std430");
 
+/* A crowd as a picture needs it. Its draws come twice, one for each mesh: of the members that the
+ * camera sees, and of all, for the lights. */
+typedef struct pelt_render_drawn_crowd {
+    pelt_buffer instances, all_instances;
+    pelt_buffer scratch;
+    pelt_buffer draws; /* VkDrawIndexedIndirectCommand each */
+} pelt_render_drawn_crowd;
+
 typedef struct pelt_render_picture {
     pelt_renderer *renderer;
     const pelt_render_scene *scene;
@@ -26,11 +34,26 @@ typedef struct pelt_render_picture {
     pelt_render_order *order; /* every draw, nearest first */
     pelt_buffer boxes;        /* pelt_render_wire_box each */
     uint32_t box_count;
+    pelt_render_drawn_crowd *crowds; /* of each of the scene's */
+    uint32_t draw_count;             /* calls that draw meshes into the picture */
 } pelt_render_picture;
 
 /* prepare.c: checks the scene, fits camera and lights to it, sorts its draws, uploads its boxes.
  * Also after an error, what there is of it is pelt_render_release_picture's. */
 pelt_result pelt_render_prepare(pelt_render_picture *self);
 void pelt_render_release_picture(pelt_render_picture *self);
+
+/* crowds.c. */
+pelt_result pelt_render_check_crowds(const pelt_renderer *renderer, const pelt_render_scene *scene);
+
+/* Makes room for what pelt_cmd_crowd writes. */
+pelt_result pelt_render_prepare_crowds(pelt_render_picture *self);
+void pelt_render_release_crowds(pelt_render_picture *self);
+
+/* Finds out who is seen. */
+void pelt_render_record_crowds(pelt_render_picture *self);
+
+/* How many of a crowd's members the camera saw. */
+uint32_t pelt_render_seen_count(const pelt_render_picture *self, uint32_t crowd);
 
 #endif

@@ -13,6 +13,12 @@ static const uint32_t mesh_vert[] =
 static const uint32_t mesh_frag[] =
 #include "mesh.frag.inc"
     ;
+static const uint32_t crowd_depth_vert[] =
+#include "crowd_depth.vert.inc"
+    ;
+static const uint32_t crowd_mesh_vert[] =
+#include "crowd_mesh.vert.inc"
+    ;
 static const uint32_t ground_vert[] =
 #include "ground.vert.inc"
     ;
@@ -114,6 +120,8 @@ static pelt_result create_set_layouts(pelt_renderer *renderer)
         { 3, sampled, 1, fragment, NULL },
     };
     const VkDescriptorSetLayoutBinding texture = { 0, sampled, 1, fragment, NULL };
+    const VkDescriptorSetLayoutBinding palette = { 0, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, 1,
+                                                   VK_SHADER_STAGE_VERTEX_BIT, NULL };
     VkDescriptorSetLayoutCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
         .bindingCount = sizeof(bindings) / sizeof(bindings[0]),
@@ -125,6 +133,10 @@ static pelt_result create_set_layouts(pelt_renderer *renderer)
         info.bindingCount = 1;
         info.pBindings = &texture;
         status = vk->create_descriptor_set_layout(device, &info, NULL, &renderer->material_layout);
+    }
+    if (status == VK_SUCCESS) {
+        info.pBindings = &palette;
+        status = vk->create_descriptor_set_layout(device, &info, NULL, &renderer->palette_layout);
     }
     return status == VK_SUCCESS
                ? PELT_OK
@@ -193,13 +205,14 @@ pelt_result pelt_render_layouts_create(pelt_renderer *renderer)
     if (result != PELT_OK) {
         return result;
     }
-    const VkDescriptorSetLayout layouts[] = { renderer->frame_layout, renderer->material_layout };
+    const VkDescriptorSetLayout layouts[] = { renderer->frame_layout, renderer->material_layout,
+                                              renderer->palette_layout };
     const VkPushConstantRange constants = {
         VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT, 0, sizeof(pelt_draw_constants)
     };
     const VkPipelineLayoutCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-        .setLayoutCount = 2,
+        .setLayoutCount = 3,
         .pSetLayouts = layouts,
         .pushConstantRangeCount = 1,
         .pPushConstantRanges = &constants,
@@ -215,12 +228,13 @@ void pelt_render_layouts_destroy(pelt_renderer *renderer)
 {
     const pelt_render_functions *vk = &renderer->vk;
     VkDevice device = renderer->device->vulkan.device;
-    for (uint32_t i = 0; i < PELT_PIPELINE_COUNT * PELT_CLASS_COUNT; i++) {
-        vk->destroy_pipeline(device,
-                             renderer->pipelines[i / PELT_CLASS_COUNT][i % PELT_CLASS_COUNT], NULL);
+    const VkPipeline *pipelines = &renderer->pipelines[0][0][0];
+    for (size_t i = 0; i < sizeof(renderer->pipelines) / sizeof(*pipelines); i++) {
+        vk->destroy_pipeline(device, pipelines[i], NULL);
     }
     vk->destroy_pipeline_layout(device, renderer->pipeline_layout, NULL);
     vk->destroy_descriptor_pool(device, renderer->frame_pool, NULL);
+    vk->destroy_descriptor_set_layout(device, renderer->palette_layout, NULL);
     vk->destroy_descriptor_set_layout(device, renderer->material_layout, NULL);
     vk->destroy_descriptor_set_layout(device, renderer->frame_layout, NULL);
 }
@@ -345,10 +359,21 @@ static pelt_result create_module(pelt_renderer *renderer, const uint32_t *words,
     return PELT_OK;
 }
 
-pelt_result pelt_render_pipeline_get(pelt_renderer *renderer, pelt_render_pipeline kind,
-                                     pelt_render_class topology, VkPipeline *out)
+static pelt_result create_vertex_module(pelt_renderer *renderer, pelt_render_source source,
+                                        const pass_state *pass, VkShaderModule *out)
 {
-    VkPipeline *pipeline = &renderer->pipelines[kind][topology];
+    if (source == PELT_SOURCE_ANIMATED) {
+        return create_module(renderer, pass->vertex, pass->vertex_size, out);
+    }
+    return pass->shadow ? create_module(renderer, crowd_depth_vert, sizeof(crowd_depth_vert), out)
+                        : create_module(renderer, crowd_mesh_vert, sizeof(crowd_mesh_vert), out);
+}
+
+pelt_result pelt_render_pipeline_get(pelt_renderer *renderer, pelt_render_source source,
+                                     pelt_render_pipeline kind, pelt_render_class topology,
+                                     VkPipeline *out)
+{
+    VkPipeline *pipeline = &renderer->pipelines[source][kind][topology];
     *out = *pipeline;
     if (*pipeline) {
         return PELT_OK;
@@ -366,8 +391,7 @@ pelt_result pelt_render_pipeline_get(pelt_renderer *renderer, pelt_render_pipeli
           .pName = "main",
           .pSpecializationInfo = &constants },
     };
-    pelt_result result =
-        create_module(renderer, pass->vertex, pass->vertex_size, &stages[0].module);
+    pelt_result result = create_vertex_module(renderer, source, pass, &stages[0].module);
     if (result == PELT_OK && pass->fragment) {
         result = create_module(renderer, pass->fragment, pass->fragment_size, &stages[1].module);
     }

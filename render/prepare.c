@@ -18,7 +18,27 @@ static pelt_result check_scene(const pelt_renderer *renderer, const pelt_render_
                              wrong);
         }
     }
-    return PELT_OK;
+    return pelt_render_check_crowds(renderer, scene);
+}
+
+/* What a pass over the whole scene draws. */
+static double count_triangles(const pelt_renderer *renderer, const pelt_render_scene *scene,
+                              double *draws)
+{
+    double triangles = 0.0;
+    *draws = scene->draw_count;
+    for (uint32_t i = 0; i < scene->draw_count; i++) {
+        triangles += renderer->meshes[scene->draws[i].mesh].index_count / 3.0;
+    }
+    for (uint32_t i = 0; i < scene->crowd_count; i++) {
+        const pelt_render_crowd *crowd = &scene->crowds[i];
+        *draws += crowd->part_count;
+        for (uint32_t p = 0; p < crowd->part_count; p++) {
+            triangles +=
+                renderer->meshes[crowd->parts[p].mesh].index_count / 3.0 * crowd->member_count;
+        }
+    }
+    return triangles;
 }
 
 /* Every direction costs a pass over the whole scene. A crowd, whose figures are small, does with
@@ -26,10 +46,9 @@ static pelt_result check_scene(const pelt_renderer *renderer, const pelt_render_
 static uint32_t choose_sky_count(const pelt_renderer *renderer, const pelt_render_scene *scene)
 {
     enum { LEAST = 8, DRAW_COST = 200 };
-    double cost = 0.0; /* triangles, and what a draw takes in terms of them */
-    for (uint32_t i = 0; i < scene->draw_count; i++) {
-        cost += renderer->meshes[scene->draws[i].mesh].index_count / 3.0 + DRAW_COST;
-    }
+    double draws; /* what one takes in terms of triangles */
+    double cost = count_triangles(renderer, scene, &draws);
+    cost += DRAW_COST * draws;
     double budget = renderer->device->is_software ? 20e6 : 4e9;
     double most = renderer->sky_layers;
     double count = cost > 0.0 ? budget / cost : most;
@@ -41,10 +60,8 @@ static uint32_t choose_sky_count(const pelt_renderer *renderer, const pelt_rende
  * samples of the shadow maps, on figures where nobody could tell. */
 static void choose_taps(const pelt_renderer *renderer, const pelt_render_scene *scene, vec4 taps)
 {
-    double triangles = 0.0, pixels = (double)renderer->width * renderer->height;
-    for (uint32_t i = 0; i < scene->draw_count; i++) {
-        triangles += renderer->meshes[scene->draws[i].mesh].index_count / 3.0;
-    }
+    double draws, pixels = (double)renderer->width * renderer->height;
+    double triangles = count_triangles(renderer, scene, &draws);
     bool few = renderer->device->is_software && triangles > pixels * 0.3;
     glm_vec4_copy(few ? (vec4){ 5.0f, 8.0f, 8.0f, 0.0f } : (vec4){ 16.0f, 32.0f, 40.0f, 0.0f },
                   taps);
@@ -127,6 +144,9 @@ pelt_result pelt_render_prepare(pelt_render_picture *self)
         memcpy(renderer->frame.mapped, &self->frame, sizeof(self->frame));
         result = sort_draws(self);
     }
+    if (result == PELT_OK) {
+        result = pelt_render_prepare_crowds(self);
+    }
     return result == PELT_OK ? upload_boxes(self) : result;
 }
 
@@ -134,4 +154,5 @@ void pelt_render_release_picture(pelt_render_picture *self)
 {
     pelt_buffer_destroy(self->renderer->device, &self->boxes);
     pelt_release(self->renderer->host, self->order);
+    pelt_render_release_crowds(self);
 }

@@ -11,6 +11,7 @@
 #ifndef PELT_RENDER_H
 #define PELT_RENDER_H
 
+#include <pelt/crowd.h>
 #include <pelt/vulkan_open.h>
 
 typedef struct pelt_renderer pelt_renderer;
@@ -69,6 +70,17 @@ pelt_result pelt_renderer_add_material(pelt_renderer *renderer, const pelt_mater
 pelt_result pelt_renderer_add_mesh(pelt_renderer *renderer, const pelt_primitive *primitive,
                                    const uint32_t *packed_vertices, uint32_t *out);
 
+/* Uploads a bake's palette, with room for so many agents that are posed live; nothing of the bake
+ * is kept. plan: as pelt_crowd_member_write wants it, or NULL. Errors: as pelt_palette_plan_make,
+ * of what the device can hold. */
+pelt_result pelt_renderer_add_palette(pelt_renderer *renderer, const pelt_bake *bake,
+                                      uint32_t live_count, uint32_t *out, pelt_palette_plan *plan);
+
+/* Copies the skin matrices of live agents into the palette's image; regions are
+ * pelt_palette_live_copies'. What wrote the buffer was submitted before. */
+pelt_result pelt_renderer_copy_live(pelt_renderer *renderer, uint32_t palette, VkBuffer buffer,
+                                    const VkBufferImageCopy *regions, uint32_t region_count);
+
 /* One animated mesh. */
 typedef struct pelt_render_draw {
     uint32_t mesh, material;  /* as added */
@@ -77,22 +89,50 @@ typedef struct pelt_render_draw {
     pelt_box box;             /* exact: the camera and the shadow maps are fitted to it */
 } pelt_render_draw;
 
+/* A mesh of a crowd. */
+typedef struct pelt_render_part {
+    uint32_t mesh, material;     /* as added */
+    VkDeviceAddress packed_mesh; /* pelt_crowd_mesh_write's, of streams in the same order */
+} pelt_render_part;
+
+/* Members drawn from a palette, one draw call a mesh. Those that the camera does not see are culled
+ * before. Members of BLEND materials are drawn in their order, whatever is behind what. */
+typedef struct pelt_render_crowd {
+    uint32_t palette; /* as added */
+    pelt_bake_interpolation interpolation;
+    VkDeviceAddress members; /* pelt_crowd_member_write's */
+    uint32_t member_count;   /* > 0 */
+    double now;
+    bool keep_all; /* cull nobody */
+    const pelt_render_part *parts;
+    uint32_t part_count;
+    const pelt_box *boxes; /* the camera and the shadow maps are fitted to these */
+    uint32_t box_count;
+} pelt_render_crowd;
+
 typedef struct pelt_render_scene {
     const pelt_render_draw *draws;
     uint32_t draw_count;
+
+    const pelt_render_crowd *crowds;
+    uint32_t crowd_count;
 
     const pelt_box *boxes; /* drawn as wire boxes; empty ones are left out */
     uint32_t box_count;
 
     float to_sun[3]; /* towards the sun; zeros: over the viewer's left shoulder */
     float to_eye[3]; /* from the scene towards the camera; zeros: chosen from the scene's shape */
+
+    float zoom; /* shows so many times less of the middle, larger; 0: 1, all of the scene */
 } pelt_render_scene;
 
 /* What a picture took. Times are the GPU's, in milliseconds, 0 where it has no timestamps. */
 typedef struct pelt_render_report {
-    uint64_t triangle_count;
-    uint32_t sky_count; /* directions the sky light was sampled from */
-    double shadow_time; /* sun and sky shadow maps */
+    uint64_t triangle_count; /* in the picture */
+    uint32_t draw_count;     /* draw calls of meshes, one pass over the picture */
+    uint32_t seen_count;     /* of all crowds' members */
+    uint32_t sky_count;      /* directions the sky light was sampled from */
+    double shadow_time;      /* sun and sky shadow maps */
     double raster_time;
 } pelt_render_report;
 

@@ -261,6 +261,11 @@ void pelt_renderer_destroy(pelt_renderer *renderer)
     for (uint32_t i = 0; i < renderer->image_count; i++) {
         pelt_render_image_destroy(renderer, &renderer->images[i]);
     }
+    for (uint32_t i = 0; i < renderer->palette_count; i++) {
+        pelt_render_palette_destroy(renderer, &renderer->palettes[i]);
+    }
+    pelt_crowd_pass_destroy(renderer->crowd_pass);
+    pelt_release(renderer->host, renderer->palettes);
     pelt_release(renderer->host, renderer->meshes);
     pelt_release(renderer->host, renderer->materials);
     pelt_release(renderer->host, renderer->images);

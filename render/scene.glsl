@@ -1,5 +1,6 @@
 // Bindings and vertex fetch of every pass.
 #extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
 #extension GL_GOOGLE_include_directive : require
 
 #include "frame.h"
@@ -35,10 +36,12 @@ layout(push_constant, std430) uniform draw_block
     animated_vertices vertices;
     texcoord_stream texcoords;
     color_stream colors;
+    uvec2 instances;
+    vec4 base_color;
     uint view;
     uint flags;
-    vec4 base_color;
     float alpha_cutoff;
+    uint layout_kind, interpolation, texels_per_joint, joints_per_layer;
 } draw;
 
 vec3 unit_position(vec3 scene_position)
