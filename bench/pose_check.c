@@ -1,9 +1,7 @@
 /* What the pose pass writes against pelt_pose in double precision. */
-#include "anim/anim.h"
 #include "bench/pose_internal.h"
 
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
 enum { MATRIX_NUMBERS = 12 };
@@ -38,38 +36,6 @@ static pelt_result run_form(const pelt_bench_pose_data *data, pelt_bench_pose_fo
     return pelt_commands_submit(bench->device, commands);
 }
 
-/* The tree with overrides, as the pass is documented. */
-static void apply_overrides(const pelt_bench_pose_data *data, pelt_pose *pose)
-{
-    const pelt_model *model = pose->model;
-    for (uint32_t i = 0; i < model->node_count; i++) {
-        uint32_t node = model->node_order[i];
-        int32_t parent = model->nodes[node].parent;
-        double *global = pose->globals + MATRIX_NUMBERS * (size_t)node;
-        const double *above =
-            parent < 0 ? pelt_matrix_identity : pose->globals + MATRIX_NUMBERS * (size_t)parent;
-        const pelt_pose_override *override = NULL;
-        for (uint32_t k = 0; k < BENCH_POSE_OVERRIDES; k++) {
-            override = data->overrides[k].node == node ? &data->overrides[k] : override;
-        }
-        double local[MATRIX_NUMBERS], changed[MATRIX_NUMBERS];
-        pelt_local_matrix(&pose->locals[node], local);
-        if (!override) {
-            pelt_matrix_multiply(above, local, global);
-        } else if (override->kind == PELT_OVERRIDE_LOCAL_REPLACE) {
-            pelt_matrix_multiply(above, override->matrix, global);
-        } else if (override->kind == PELT_OVERRIDE_LOCAL_MULTIPLY) {
-            pelt_matrix_multiply(local, override->matrix, changed);
-            pelt_matrix_multiply(above, changed, global);
-        } else if (override->kind == PELT_OVERRIDE_GLOBAL_REPLACE) {
-            memcpy(global, override->matrix, sizeof(changed));
-        } else {
-            pelt_matrix_multiply(above, local, changed);
-            pelt_matrix_multiply(override->matrix, changed, global);
-        }
-    }
-}
-
 static pelt_play cpu_play(const pelt_gpu_play *play, double weight)
 {
     return (pelt_play){ .clip = play->clip,
@@ -86,9 +52,10 @@ static pelt_result pose_cpu(const pelt_bench_pose_data *data, pelt_bench_pose_fo
     const double weight = (double)instance.weight;
     const pelt_play plays[2] = { cpu_play(&instance.play, 1 - weight),
                                  cpu_play(&instance.second, weight) };
-    pelt_result result = pelt_pose_evaluate(pose, plays, form == PELT_BENCH_POSE_TWO ? 2 : 1);
-    if (result == PELT_OK && form == PELT_BENCH_POSE_OVERRIDES) {
-        apply_overrides(data, pose);
+    uint32_t overrides = form == PELT_BENCH_POSE_OVERRIDES ? BENCH_POSE_OVERRIDES : 0;
+    pelt_result result = pelt_pose_sample(pose, plays, form == PELT_BENCH_POSE_TWO ? 2 : 1);
+    if (result == PELT_OK) {
+        result = pelt_pose_update_overridden(pose, data->overrides, overrides);
     }
     return result == PELT_OK ? pelt_pose_skin_matrices(pose, world, matrices) : result;
 }

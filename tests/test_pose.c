@@ -86,6 +86,92 @@ static void walks_a_chain_of_100000(void **state)
     free(parents);
 }
 
+/* Node 0 at (1 0 0) turned by 90 degrees about z, node 1 below it at (2 0 0), which puts it at
+ * (1 2 0), node 2 below that at (3 0 0). The matrix on node 1: a quarter turn about z, then a step
+ * of (0 0 5). */
+static void overrides_in_four_ways(void **state)
+{
+    (void)state;
+    const int32_t parents[] = { -1, 0, 1 };
+    pelt_model *model = build_nodes(NULL, parents, 3);
+    model->nodes[0].translation[0] = 1;
+    model->nodes[0].rotation[2] = model->nodes[0].rotation[3] = sqrt(0.5);
+    model->nodes[1].translation[0] = 2;
+    model->nodes[2].translation[0] = 3;
+    pelt_pose *pose = make_pose(NULL, model);
+    pelt_pose_override override = { .node = 1, .matrix = { 0, -1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 5 } };
+    const double places[4][2][3] = {
+        [PELT_OVERRIDE_LOCAL_REPLACE] = { { 1, 0, 5 }, { -2, 0, 5 } },
+        [PELT_OVERRIDE_LOCAL_MULTIPLY] = { { 1, 2, 5 }, { -2, 2, 5 } },
+        [PELT_OVERRIDE_GLOBAL_REPLACE] = { { 0, 0, 5 }, { 0, 3, 5 } },
+        /* (1 2 0) turned about the origin: (-2 1 0); its x axis was y, is -x. */
+        [PELT_OVERRIDE_GLOBAL_MULTIPLY] = { { -2, 1, 5 }, { -5, 1, 5 } },
+    };
+    for (int kind = 0; kind < 4; kind++) {
+        override.kind = (pelt_override_kind)kind;
+        assert_int_equal(pelt_pose_update_overridden(pose, &override, 1), PELT_OK);
+        for (int node = 1; node <= 2; node++) {
+            for (int c = 0; c < 3; c++) {
+                assert_near(pose->globals[12 * node + 4 * c + 3], places[kind][node - 1][c], NEAR);
+            }
+        }
+    }
+    /* Two at once, children first; without any all is as before. */
+    const pelt_pose_override two[2] = {
+        { .node = 2, .kind = PELT_OVERRIDE_GLOBAL_MULTIPLY, .matrix = { [0] = 2, [5] = 2 } },
+        { .node = 0,
+          .kind = PELT_OVERRIDE_LOCAL_REPLACE,
+          .matrix = { 1, 0, 0, 7, 0, 1, 0, 0, 0, 0, 1, 0 } },
+    };
+    assert_int_equal(pelt_pose_update_overridden(pose, two, 2), PELT_OK);
+    assert_near(pose->globals[12 + 3], 9, NEAR);
+    assert_near(pose->globals[24 + 3], 24, NEAR);
+    assert_int_equal(pelt_pose_update_overridden(pose, NULL, 0), PELT_OK);
+    assert_near(pose->globals[24 + 7], 5, NEAR);
+    pelt_pose_destroy(pose);
+    pelt_model_destroy(model);
+}
+
+static void refuses_wrong_overrides(void **state)
+{
+    (void)state;
+    const int32_t parents[] = { -1, 0 };
+    char message[256];
+    meter m = { .calls_left = 1000 };
+    const pelt_host host = { .user = message, .message = keep_message };
+    const pelt_host metering = { .user = &m, .allocate = metered };
+    pelt_model *model = build_nodes(NULL, parents, 2);
+    pelt_pose *pose = make_pose(&host, model);
+    const pelt_pose_override wrong[][2] = {
+        { { .node = 0 }, { .node = 2 } },
+        { { .node = 1 }, { .node = 1 } },
+        { { .node = 0 }, { .node = 1, .kind = (pelt_override_kind)4 } },
+        { { .node = 0 }, { .node = 1, .matrix = { [11] = NAN } } },
+        { { .node = 0 }, { .node = 1, .matrix = { [11] = 2e18 } } },
+    };
+    const char *const texts[] = { "override 1, of node 2: there is no such node",
+                                  "override 1, of node 1: it has another one", "kind is unknown",
+                                  "not finite", "not finite" };
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(pelt_pose_update_overridden(pose, wrong[i], 2), PELT_ERROR_ARGUMENT);
+        assert_non_null(strstr(message, texts[i]));
+    }
+    /* In range each, but not their product. */
+    const pelt_pose_override far[2] = { { .node = 0, .matrix = { [0] = 1e17, [3] = 1 } },
+                                        { .node = 1, .matrix = { [3] = 1e17 } } };
+    assert_int_equal(pelt_pose_update_overridden(pose, far, 2), PELT_ERROR_RANGE);
+    assert_non_null(strstr(message, "/nodes/1"));
+    pelt_pose_destroy(pose);
+    pose = make_pose(&metering, model);
+    m.calls_left = 0;
+    assert_int_equal(pelt_pose_update_overridden(pose, far, 1), PELT_ERROR_MEMORY);
+    m.calls_left = 1;
+    assert_int_equal(pelt_pose_update_overridden(pose, far, 1), PELT_OK);
+    pelt_pose_destroy(pose);
+    assert_int_equal(m.alive, 0);
+    pelt_model_destroy(model);
+}
+
 static void leaves_what_a_clip_does_not_animate(void **state)
 {
     (void)state;
@@ -372,6 +458,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(multiplies_through_the_hierarchy),
         cmocka_unit_test(walks_a_chain_of_100000),
+        cmocka_unit_test(overrides_in_four_ways),
+        cmocka_unit_test(refuses_wrong_overrides),
         cmocka_unit_test(leaves_what_a_clip_does_not_animate),
         cmocka_unit_test(blends_two_clips),
         cmocka_unit_test(blends_opposite_rotations),

@@ -61,7 +61,29 @@ PELT_API pelt_result pelt_pose_sample(pelt_pose *pose, const pelt_play *plays, u
  * a matrix element is not finite or beyond PELT_MAGNITUDE_MAX (message names the node). */
 PELT_API pelt_result pelt_pose_update(pelt_pose *pose);
 
-/* Both, as most callers want it. */
+/* What a node's transform shall be instead of what the clips say. */
+typedef enum pelt_override_kind {
+    PELT_OVERRIDE_LOCAL_REPLACE,  /* local = matrix */
+    PELT_OVERRIDE_LOCAL_MULTIPLY, /* local = local x matrix: turns about the node's own axes */
+    PELT_OVERRIDE_GLOBAL_REPLACE, /* global = matrix, whatever the parent's is */
+    PELT_OVERRIDE_GLOBAL_MULTIPLY /* global = matrix x global: moves it in scene space */
+} pelt_override_kind;
+
+typedef struct pelt_pose_override {
+    uint32_t node; /* of the model */
+    pelt_override_kind kind;
+    double matrix[12]; /* global ones: in scene space, before the world transform */
+} pelt_pose_override;
+
+/* pelt_pose_update with overrides, at most one a node, in any order: for inverse kinematics,
+ * looking at things, ragdolls. Nodes below an overridden one follow it. Errors: PELT_ERROR_ARGUMENT
+ * (two for a node, a node that there is not, a number not finite or beyond PELT_MAGNITUDE_MAX),
+ * PELT_ERROR_MEMORY, PELT_ERROR_RANGE as above. */
+PELT_API pelt_result pelt_pose_update_overridden(pelt_pose *pose,
+                                                 const pelt_pose_override *overrides,
+                                                 uint32_t count);
+
+/* pelt_pose_sample and pelt_pose_update, as most callers want it. */
 PELT_API pelt_result pelt_pose_evaluate(pelt_pose *pose, const pelt_play *plays, uint32_t count);
 
 /* The skin matrices of all palettes, model->matrix_count x 12: world x global(joint) x inverse

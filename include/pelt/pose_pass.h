@@ -120,27 +120,13 @@ typedef struct pelt_pose_instance {
 PELT_API pelt_result pelt_pose_instance_write(const pelt_rig *rig,
                                               const pelt_pose_instance *instance, void *memory);
 
-/* What a node's transform shall be instead of what the clips say. */
-typedef enum pelt_override_kind {
-    PELT_OVERRIDE_LOCAL_REPLACE,  /* local = matrix */
-    PELT_OVERRIDE_LOCAL_MULTIPLY, /* local = local x matrix: turns about the node's own axes */
-    PELT_OVERRIDE_GLOBAL_REPLACE, /* global = matrix, whatever the parent's is */
-    PELT_OVERRIDE_GLOBAL_MULTIPLY /* global = matrix x global: moves it in scene space */
-} pelt_override_kind;
-
-typedef struct pelt_pose_override {
-    uint32_t node; /* of the model */
-    pelt_override_kind kind;
-    double matrix[12]; /* global ones: in scene space, before the world transform */
-} pelt_pose_override;
-
 /* Bytes of one override. */
 #define PELT_POSE_OVERRIDE_SIZE 64
 
-/* Writes the overrides of one instance, at most one a node, in any order. Children follow their
- * parents' overridden transforms. Time is the square of count. Errors: PELT_ERROR_ARGUMENT (two for
- * a node; a node that moves no matrix or socket of the rig, or is folded; a number not finite or
- * beyond PELT_MAGNITUDE_MAX). */
+/* Writes the overrides of one instance, at most one a node, in any order. What they do is what
+ * pelt_pose_update_overridden does. Time is the square of count. Errors: PELT_ERROR_ARGUMENT (two
+ * for a node; a node that moves no matrix or socket of the rig, or is folded; a number not finite
+ * or beyond PELT_MAGNITUDE_MAX). */
 PELT_API pelt_result pelt_pose_overrides_write(const pelt_rig *rig,
                                                const pelt_pose_override *overrides, uint32_t count,
                                                void *memory);

@@ -58,25 +58,113 @@ static pelt_result fail_range(const pelt_pose *pose, uint32_t node, const char *
                      "%s has an element that is not finite or beyond %g", what, PELT_MAGNITUDE_MAX);
 }
 
-pelt_result pelt_pose_update(pelt_pose *pose)
+/* above x matrix; above: NULL: identity. */
+static void place_below(const double *above, const double matrix[12], double out[12])
+{
+    if (above) {
+        pelt_matrix_multiply(above, matrix, out);
+    } else {
+        memcpy(out, matrix, 12 * sizeof(*out));
+    }
+}
+
+static void make_global(const pelt_local *local, const double *above, double out[12])
+{
+    double matrix[12];
+    pelt_local_matrix(local, matrix);
+    place_below(above, matrix, out);
+}
+
+static void make_overridden(const pelt_local *local, const double *above,
+                            const pelt_pose_override *override, double out[12])
+{
+    double matrix[12], product[12];
+    switch (override->kind) {
+    case PELT_OVERRIDE_LOCAL_REPLACE:
+        place_below(above, override->matrix, out);
+        break;
+    case PELT_OVERRIDE_LOCAL_MULTIPLY:
+        pelt_local_matrix(local, matrix);
+        pelt_matrix_multiply(matrix, override->matrix, product);
+        place_below(above, product, out);
+        break;
+    case PELT_OVERRIDE_GLOBAL_REPLACE:
+        memcpy(out, override->matrix, sizeof(override->matrix));
+        break;
+    case PELT_OVERRIDE_GLOBAL_MULTIPLY:
+        make_global(local, above, matrix);
+        pelt_matrix_multiply(override->matrix, matrix, out);
+        break;
+    }
+}
+
+/* places: of each node's override in the list, plus 1; 0: none. */
+static pelt_result update(pelt_pose *pose, const pelt_pose_override *overrides,
+                          const uint32_t *places)
 {
     const pelt_model *model = pose->model;
     for (uint32_t i = 0; i < model->node_count; i++) {
         uint32_t index = model->node_order[i];
         int32_t parent = model->nodes[index].parent;
         double *global = pose->globals + 12 * (size_t)index;
-        if (parent < 0) {
-            pelt_local_matrix(&pose->locals[index], global);
+        const double *above = parent < 0 ? NULL : pose->globals + 12 * (size_t)parent;
+        uint32_t place = places ? places[index] : 0;
+        if (place > 0) {
+            make_overridden(&pose->locals[index], above, &overrides[place - 1], global);
         } else {
-            double local[12];
-            pelt_local_matrix(&pose->locals[index], local);
-            pelt_matrix_multiply(pose->globals + 12 * (size_t)parent, local, global);
+            make_global(&pose->locals[index], above, global);
         }
         if (!pelt_matrix_in_range(global)) {
             return fail_range(pose, index, "the global transform");
         }
     }
     return PELT_OK;
+}
+
+pelt_result pelt_pose_update(pelt_pose *pose)
+{
+    return update(pose, NULL, NULL);
+}
+
+static pelt_result place_overrides(const pelt_pose *pose, const pelt_pose_override *overrides,
+                                   uint32_t count, uint32_t *places)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const char *wrong = NULL;
+        if (overrides[i].node >= pose->model->node_count) {
+            wrong = "there is no such node";
+        } else if (places[overrides[i].node] > 0) {
+            wrong = "it has another one";
+        } else if ((unsigned)overrides[i].kind > PELT_OVERRIDE_GLOBAL_MULTIPLY) {
+            wrong = "its kind is unknown";
+        } else if (!pelt_matrix_in_range(overrides[i].matrix)) {
+            wrong = "a number is not finite or beyond 1e18";
+        }
+        if (wrong) {
+            return pelt_fail(pose->host, PELT_ERROR_ARGUMENT, NULL, NULL,
+                             "override %u, of node %u: %s", i, overrides[i].node, wrong);
+        }
+        places[overrides[i].node] = i + 1;
+    }
+    return PELT_OK;
+}
+
+pelt_result pelt_pose_update_overridden(pelt_pose *pose, const pelt_pose_override *overrides,
+                                        uint32_t count)
+{
+    if (count == 0) {
+        return pelt_pose_update(pose);
+    }
+    uint32_t *places = pelt_allocate(pose->host, pose->model->node_count, sizeof(*places));
+    if (!places) {
+        return pelt_fail(pose->host, PELT_ERROR_MEMORY, NULL, NULL, "no memory for overrides");
+    }
+    pelt_result result = place_overrides(pose, overrides, count, places);
+    if (result == PELT_OK) {
+        result = update(pose, overrides, places);
+    }
+    pelt_release(pose->host, places);
+    return result;
 }
 
 /* One matrix of a palette; node: the joint it belongs to. */
