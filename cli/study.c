@@ -10,6 +10,7 @@ static const struct {
     { "squash", &pelt_study_squash },
     { "weights", &pelt_study_weights },
     { "crossover", &pelt_study_crossover },
+    { "twist", &pelt_study_twist },
 };
 enum { STUDY_COUNT = sizeof(studies) / sizeof(studies[0]) };
 

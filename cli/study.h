@@ -5,6 +5,7 @@
 #include "cli/folder.h"
 #include "cli/options.h"
 
-extern const pelt_command pelt_study_squash, pelt_study_weights, pelt_study_crossover;
+extern const pelt_command pelt_study_squash, pelt_study_weights, pelt_study_crossover,
+    pelt_study_twist;
 
 #endif

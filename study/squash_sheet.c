@@ -194,7 +194,7 @@ pelt_result pelt_squash_sheet_add(pelt_squash_sheet *sheet, const pelt_squash_li
 {
     squash_view view;
     pelt_result result =
-        squash_view_create(limb, SAMPLES * TILE_WIDTH, SAMPLES * TILE_HEIGHT, &view);
+        squash_view_create(limb, SAMPLES * TILE_WIDTH, SAMPLES * TILE_HEIGHT, 0.0, &view);
     if (result != PELT_OK) {
         return result;
     }

@@ -23,7 +23,7 @@ static void look(squash_view *view)
 }
 
 /* All vertices, parallel to the camera's direction. */
-static void project(const pelt_squash_limb *limb, const squash_view *view, place *out)
+static void project(const pelt_squash_limb *limb, const squash_view *view, double scale, place *out)
 {
     double low[2] = { INFINITY, INFINITY }, high[2] = { -INFINITY, -INFINITY };
     for (uint32_t v = 0; v < limb->vertex_count; v++) {
@@ -35,8 +35,9 @@ static void project(const pelt_squash_limb *limb, const squash_view *view, place
             high[i] = fmax(high[i], at[i]);
         }
     }
-    double scale =
+    double fitting =
         filled * fmin(view->width / (high[0] - low[0]), view->height / (high[1] - low[1]));
+    scale = scale > 0.0 ? scale : fitting;
     for (uint32_t v = 0; v < limb->vertex_count; v++) {
         out[v].x = 0.5 * view->width + scale * (out[v].x - 0.5 * (low[0] + high[0]));
         out[v].y = 0.5 * view->height - scale * (out[v].y - 0.5 * (low[1] + high[1]));
@@ -105,7 +106,7 @@ static void draw_limb(const pelt_squash_limb *limb, squash_view *view, double *d
 }
 
 pelt_result squash_view_create(const pelt_squash_limb *limb, uint32_t width, uint32_t height,
-                               squash_view *out)
+                               double scale, squash_view *out)
 {
     const pelt_host *host = limb->host;
     size_t count = (size_t)width * height;
@@ -123,7 +124,7 @@ pelt_result squash_view_create(const pelt_squash_limb *limb, uint32_t width, uin
         depths[i] = -INFINITY;
     }
     look(out);
-    project(limb, out, places);
+    project(limb, out, scale, places);
     draw_limb(limb, out, depths, places);
 done:
     pelt_release(host, places);

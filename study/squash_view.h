@@ -17,9 +17,10 @@ typedef struct squash_view {
     double axes[3][3]; /* right, up, towards the camera */
 } squash_view;
 
-/* The whole limb from the front and a little from above, as large as fits. */
+/* The whole limb from the front and a little from above. scale: samples a unit; 0: as large as
+ * fits. Of the limb only the shape is looked at. */
 pelt_result squash_view_create(const pelt_squash_limb *limb, uint32_t width, uint32_t height,
-                               squash_view *out);
+                               double scale, squash_view *out);
 void squash_view_destroy(squash_view *view);
 
 static inline bool squash_sample_empty(const squash_sample *sample)

@@ -22,7 +22,7 @@ import zlib
 
 PELT = ""
 COMMANDS = ("info", "skin", "render", "bake", "verify", "sample", "bench", "study")
-STUDIES = ("squash", "weights", "crossover")
+STUDIES = ("squash", "weights", "crossover", "twist")
 DEVICES = ("reference", "cpu", "gpu")
 
 
@@ -1597,6 +1597,38 @@ class StudySquash(Case):
         self.ok("study", "squash", "-o", folder, *cases)
         self.assertEqual(read(os.path.join(folder, "squash.png")), first)
         self.fails(1, "cannot make the folder", "study", "squash", "-o", os.path.join(folder, "squash.png"))
+
+
+class StudyTwist(Case):
+    def test_figures(self):
+        report = self.ok("study", "twist", "--json").json()
+        twist = {point["degrees"]: point for point in report["twist"]}
+        bend = {point["degrees"]: point for point in report["bend"]}
+        self.assertEqual((min(twist), max(twist), min(bend), max(bend)), (0, 360, 0, 150))
+        for degrees, point in twist.items():
+            self.assertAlmostEqual(point["lbs"]["middle"], math.cos(math.radians(degrees / 2)) ** 2,
+                                   delta=1e-5)
+            self.assertAlmostEqual(point["dqs"]["volume"], 1, delta=1e-3)
+        # What docs/skinning-methods.md says.
+        self.assertAlmostEqual(twist[180]["lbs"]["volume"], 0.786, delta=6e-4)
+        self.assertAlmostEqual(bend[90]["lbs"]["outside"], 0.707, delta=6e-4)
+        self.assertAlmostEqual(bend[90]["dqs"]["swelling"], 1.127, delta=6e-4)
+
+    def test_pictures(self):
+        folder = self.path("twist")
+        run = Run("study", "twist", "-o", folder)
+        if "without pictures" in run.err:
+            self.skipTest("built without pictures")
+        self.assertEqual((run.code, run.err), (0, ""))
+        self.assertLessEqual(max(map(len, run.out.splitlines())), 100)
+        self.assertRegex(run.out, r"(?m)^180 +78\.6 +100\.0 +0\.0 +100\.0$")
+        self.assertEqual(sorted(os.listdir(folder)), ["twist.png", "twist.svg"])
+        self.assertEqual(read(os.path.join(folder, "twist.png"))[:8], b"\x89PNG\r\n\x1a\n")
+        root = xml.etree.ElementTree.parse(os.path.join(folder, "twist.svg")).getroot()
+        texts = ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertLessEqual({"Twisted", "Bent", "lbs: volume", "dqs: swelling"}, set(texts))
+        self.fails(1, "cannot make the folder", "study", "twist", "-o", os.path.join(folder, "twist.png"))
+        self.fails(2, "takes no file", "study", "twist", "x.glb")
 
 
 if __name__ == "__main__":
