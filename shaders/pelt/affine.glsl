@@ -5,12 +5,6 @@
 
 #include "deform.glsl"
 
-pelt_matrix pelt_identity()
-{
-    return pelt_matrix(vec4[3](vec4(1.0, 0.0, 0.0, 0.0), vec4(0.0, 1.0, 0.0, 0.0),
-                               vec4(0.0, 0.0, 1.0, 0.0)));
-}
-
 /* One row of a times b, without the row's own translation. */
 vec4 pelt_multiply_row(vec4 row, pelt_matrix b)
 {

@@ -56,7 +56,7 @@ pelt_moment pelt_elapsed(uvec2 now, uvec2 since)
     uint fraction = usubBorrow(now.x, since.x, borrow);
     int seconds = int(now.y - since.y - borrow);
     float high = float(seconds);
-    /* What that has rounded off, of a year or so. */
+    /* Past 2^24 s, half a year, the conversion rounds: by so much. */
     precise float low = float(seconds - int(high)) + float(fraction) * (1.0 / 4294967296.0);
     return pelt_exact_sum(high, low);
 }
