@@ -1,6 +1,7 @@
 #include <pelt/skin.h>
 
 #include "skin/deform.h"
+#include "skin/dual.h"
 
 /* Signed integers in the order of the floats with these bits; its own inverse. Compares denormals
  * as what they are even where the caller has the processor flush them. */
