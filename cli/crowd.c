@@ -61,14 +61,32 @@ static void place(double world[12], double angle, const double center[2], double
     memcpy(world, matrix, sizeof(matrix));
 }
 
-pelt_result pelt_crowd_create(const pelt_character *character, const pelt_play *play,
-                              uint32_t count, pelt_crowd **out)
+/* What the character fills in one of count clips, whichever that is; *play is in the first. */
+static pelt_result box_of_clips(const pelt_character *character, const pelt_play *play,
+                                uint32_t count, pelt_box *out)
+{
+    pelt_result result = box_of_clip(character, play, out);
+    for (uint32_t i = 1; result == PELT_OK && i < count; i++) {
+        pelt_play other = *play;
+        pelt_box box;
+        other.clip = (int32_t)i;
+        result = box_of_clip(character, &other, &box);
+        if (result == PELT_OK) {
+            box_unite(out, &box);
+        }
+    }
+    return result;
+}
+
+/* clip_count: that members play in turn; 0: the play's own. */
+static pelt_result create(const pelt_character *character, const pelt_play *play,
+                          uint32_t clip_count, uint32_t count, pelt_crowd **out)
 {
     *out = NULL;
     const pelt_host *host = character->host;
     const pelt_model *model = character->model;
     pelt_box box;
-    pelt_result result = box_of_clip(character, play, &box);
+    pelt_result result = box_of_clips(character, play, clip_count, &box);
     if (result != PELT_OK) {
         return result;
     }
@@ -86,7 +104,6 @@ pelt_result pelt_crowd_create(const pelt_character *character, const pelt_play *
                                empty ? 0.0 : ((double)box.min[2] + box.max[2]) / 2 };
     *crowd = (pelt_crowd){ .host = host, .count = count, .members = members };
     crowd->spacing = 1.15 * fmax(width, depth);
-    double duration = play->clip >= 0 ? model->clips[play->clip].duration : 0.0;
     uint32_t columns = (uint32_t)ceil(sqrt(count));
     uint32_t rows = (count + columns - 1) / columns;
     for (uint32_t i = 0; i < count; i++) {
@@ -95,8 +112,11 @@ pelt_result pelt_crowd_create(const pelt_character *character, const pelt_play *
             memcpy(members[i].world, pelt_matrix_identity, sizeof(members[i].world));
             break;
         }
-        members[i].play.time += duration * golden_fraction(i);
-        members[i].play.loop = true;
+        pelt_play *own = &members[i].play;
+        own->clip = clip_count > 0 ? (int32_t)(i % clip_count) : play->clip;
+        double duration = own->clip >= 0 ? model->clips[own->clip].duration : 0.0;
+        own->time += duration * golden_fraction(i);
+        own->loop = true;
         double heading = 0.7 * (golden_fraction(7 * i + 3) - 0.5);
         uint32_t column = i % columns, row = i / columns;
         place(members[i].world, heading, center, (column - (columns - 1) / 2.0) * crowd->spacing,
@@ -104,6 +124,20 @@ pelt_result pelt_crowd_create(const pelt_character *character, const pelt_play *
     }
     *out = crowd;
     return PELT_OK;
+}
+
+pelt_result pelt_crowd_create(const pelt_character *character, const pelt_play *play,
+                              uint32_t count, pelt_crowd **out)
+{
+    return create(character, play, 0, count, out);
+}
+
+pelt_result pelt_crowd_create_mixed(const pelt_character *character, const pelt_play *play,
+                                    uint32_t count, pelt_crowd **out)
+{
+    pelt_play first = *play;
+    first.clip = character->model->clip_count > 0 ? 0 : -1;
+    return create(character, &first, character->model->clip_count, count, out);
 }
 
 void pelt_crowd_destroy(pelt_crowd *crowd)

@@ -9,6 +9,10 @@
  * slightly different heading of its own; the same in every run. */
 pelt_result pelt_crowd_create(const pelt_character *character, const pelt_play *play,
                               uint32_t count, pelt_crowd **out);
+
+/* The same, but they play all of the model's clips in turn. */
+pelt_result pelt_crowd_create_mixed(const pelt_character *character, const pelt_play *play,
+                                    uint32_t count, pelt_crowd **out);
 void pelt_crowd_destroy(pelt_crowd *crowd);
 
 /* The exact box of the posed character in its own space. */

@@ -49,6 +49,12 @@ static pelt_result add_meshes(pelt_renderer *renderer, const pelt_picture_scene 
     return result;
 }
 
+static uint32_t part_material(const pelt_model *model, const added *numbers, uint32_t part)
+{
+    int32_t material = pelt_part_primitive(model, part)->material;
+    return numbers->materials[material < 0 ? model->material_count : (uint32_t)material];
+}
+
 static void fill_draws(const pelt_picture_scene *scene, const added *numbers,
                        pelt_render_draw *draws)
 {
@@ -57,43 +63,89 @@ static void fill_draws(const pelt_picture_scene *scene, const added *numbers,
     size_t slot = 0;
     for (uint32_t i = 0; i < scene->count; i++) {
         for (uint32_t part = 0; part < model->part_count; part++, slot++) {
-            int32_t material = pelt_part_primitive(model, part)->material;
-            draws[slot] = (pelt_render_draw){
-                .mesh = numbers->meshes[character->part_meshes[part]],
-                .material =
-                    numbers->materials[material < 0 ? model->material_count : (uint32_t)material],
-                .vertices = scene->parts[slot],
-                .box = scene->part_boxes[slot]
-            };
+            draws[slot] = (pelt_render_draw){ .mesh = numbers->meshes[character->part_meshes[part]],
+                                              .material = part_material(model, numbers, part),
+                                              .vertices = scene->parts[slot],
+                                              .box = scene->part_boxes[slot] };
         }
     }
+}
+
+static void fill_parts(const pelt_picture_scene *scene, const added *numbers,
+                       pelt_render_part *parts)
+{
+    const pelt_character *character = scene->character;
+    for (uint32_t part = 0; part < character->model->part_count; part++) {
+        parts[part] = (pelt_render_part){
+            .mesh = numbers->meshes[character->part_meshes[part]],
+            .material = part_material(character->model, numbers, part),
+            .packed_mesh = scene->crowd->part_meshes[part],
+        };
+    }
+}
+
+/* Draws and writes what self holds beside the boxes. */
+static pelt_result write_scene(const pelt_host *host, const pelt_picture_info *info,
+                               const pelt_picture_scene *scene, pelt_renderer *renderer,
+                               pelt_render_scene *self, pelt_render_report *report)
+{
+    uint32_t width, height;
+    pelt_renderer_size(renderer, &width, &height);
+    uint8_t *rgba = pelt_allocate(host, (size_t)width * height, 4);
+    if (!rgba) {
+        return PELT_ERROR_MEMORY;
+    }
+    self->boxes = info->boxes ? scene->member_boxes : NULL;
+    self->box_count = info->boxes ? scene->count : 0;
+    self->zoom = scene->zoom;
+    pelt_result result = pelt_renderer_draw(renderer, self, rgba, report);
+    if (result == PELT_OK) {
+        result = pelt_write_png(host, info->output, width, height, rgba);
+    }
+    pelt_release(host, rgba);
+    return result;
 }
 
 static pelt_result draw(const pelt_host *host, const pelt_picture_info *info,
                         const pelt_picture_scene *scene, pelt_renderer *renderer,
                         const added *numbers, pelt_render_report *report)
 {
-    uint32_t width, height;
-    pelt_renderer_size(renderer, &width, &height);
     size_t count = (size_t)scene->count * scene->character->model->part_count;
     pelt_render_draw *draws = pelt_allocate(host, count, sizeof(*draws));
-    uint8_t *rgba = pelt_allocate(host, (size_t)width * height, 4);
-    pelt_result result = PELT_ERROR_MEMORY;
-    if (draws && rgba) {
-        fill_draws(scene, numbers, draws);
-        result = pelt_renderer_draw(
-            renderer,
-            &(pelt_render_scene){ .draws = draws,
-                                  .draw_count = (uint32_t)count,
-                                  .boxes = info->boxes ? scene->member_boxes : NULL,
-                                  .box_count = info->boxes ? scene->count : 0 },
-            rgba, report);
+    if (!draws) {
+        return PELT_ERROR_MEMORY;
     }
-    if (result == PELT_OK) {
-        result = pelt_write_png(host, info->output, width, height, rgba);
-    }
-    pelt_release(host, rgba);
+    fill_draws(scene, numbers, draws);
+    pelt_render_scene self = { .draws = draws, .draw_count = (uint32_t)count };
+    pelt_result result = write_scene(host, info, scene, renderer, &self, report);
     pelt_release(host, draws);
+    return result;
+}
+
+static pelt_result draw_crowd(const pelt_host *host, const pelt_picture_info *info,
+                              const pelt_picture_scene *scene, pelt_renderer *renderer,
+                              const added *numbers, pelt_render_report *report)
+{
+    uint32_t count = scene->character->model->part_count, palette;
+    pelt_render_part *parts = pelt_allocate(host, count, sizeof(*parts));
+    if (!parts) {
+        return PELT_ERROR_MEMORY;
+    }
+    fill_parts(scene, numbers, parts);
+    pelt_result result = pelt_renderer_add_palette(renderer, scene->crowd->bake, 0, &palette, NULL);
+    if (result == PELT_OK) {
+        const pelt_render_crowd crowd = { .palette = palette,
+                                          .interpolation = scene->crowd->interpolation,
+                                          .members = scene->crowd->members,
+                                          .member_count = scene->count,
+                                          .parts = parts,
+                                          .part_count = count,
+                                          .boxes = scene->member_boxes,
+                                          .box_count = scene->count };
+        pelt_render_scene self = { .crowds = &crowd, .crowd_count = 1 };
+        result = write_scene(host, info, scene, renderer, &self, report);
+    }
+    pelt_release(host, parts);
     return result;
 }
 
@@ -121,7 +173,7 @@ pelt_result pelt_picture_write(const pelt_host *host, const pelt_picture_info *i
         result = add_meshes(renderer, scene, &numbers);
     }
     if (result == PELT_OK) {
-        result = draw(host, info, scene, renderer, &numbers, report);
+        result = (scene->crowd ? draw_crowd : draw)(host, info, scene, renderer, &numbers, report);
     }
     pelt_renderer_destroy(renderer);
     pelt_release(host, numbers.meshes);

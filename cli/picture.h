@@ -15,7 +15,15 @@ typedef struct pelt_picture_info {
     bool boxes; /* draw the members' boxes */
 } pelt_picture_info;
 
-/* What was skinned, ready to draw. */
+/* A crowd that is skinned as it is drawn, from a palette. */
+typedef struct pelt_picture_crowd {
+    const pelt_bake *bake;
+    pelt_bake_interpolation interpolation;
+    VkDeviceAddress members;            /* pelt_crowd_member_write's */
+    const VkDeviceAddress *part_meshes; /* part_count: pelt_crowd_mesh_write's */
+} pelt_picture_crowd;
+
+/* What was skinned, ready to draw; or such a crowd, without parts and their boxes. */
 typedef struct pelt_picture_scene {
     const pelt_character *character;
     pelt_headless *device;
@@ -24,6 +32,8 @@ typedef struct pelt_picture_scene {
     const VkDeviceAddress *parts; /* count x part_count: where the vertices are */
     const pelt_box *part_boxes;   /* the same */
     const pelt_box *member_boxes; /* count */
+    const pelt_picture_crowd *crowd;
+    float zoom; /* as pelt_render_scene's */
 } pelt_picture_scene;
 
 /* Draws and writes a PNG. */

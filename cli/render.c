@@ -1,26 +1,27 @@
 /* pelt render: a picture of a crowd. */
+#include "cli/render.h"
 #include "base/box.h"
 #include "cli/backend.h"
-#include "cli/crowd.h"
-#include "cli/open.h"
 #include "cli/picture.h"
 
 #include <string.h>
 
-typedef struct render_options {
-    pelt_open_info open;
-    const char *output;
-    uint32_t count, size[2];
-    bool boxes, json;
-    int device;
-} render_options;
+static const char *const paths[] = { "compute", "palette", NULL };
+
+pelt_result pelt_render_crowd_create(const pelt_render_options *options,
+                                     const pelt_character *character, const pelt_play *play,
+                                     pelt_crowd **out)
+{
+    return options->all_clips ? pelt_crowd_create_mixed(character, play, options->count, out)
+                              : pelt_crowd_create(character, play, options->count, out);
+}
 
 #ifdef PELT_HAVE_VULKAN
 
 enum { BOXES_SHOWN = 3 };
 
 typedef struct rendering {
-    const render_options *options;
+    const pelt_render_options *options;
     pelt_character *character;
     pelt_play play;
     pelt_crowd *crowd;
@@ -38,14 +39,14 @@ typedef struct rendering {
 
 static pelt_result prepare(pelt_report *report, rendering *r)
 {
-    const render_options *options = r->options;
+    const pelt_render_options *options = r->options;
     const pelt_host *host = &report->host;
     pelt_result result = pelt_character_open(host, &options->open, &r->play, &r->character);
     if (result != PELT_OK) {
         return result;
     }
     report->memory_hint = "--count or --size";
-    result = pelt_crowd_create(r->character, &r->play, options->count, &r->crowd);
+    result = pelt_render_crowd_create(options, r->character, &r->play, &r->crowd);
     if (result == PELT_OK) {
         result = pelt_batch_create(r->character, options->count,
                                    options->device == PELT_DEVICE_REFERENCE, &r->batch);
@@ -155,7 +156,7 @@ static pelt_result skin(rendering *r)
 static void print_text(const pelt_report *report, const rendering *r)
 {
     const pelt_model *model = r->character->model;
-    const render_options *options = r->options;
+    const pelt_render_options *options = r->options;
     char all[32], groups[32], instances[32], triangles[32];
     uint64_t vertices = (uint64_t)r->character->vertex_offsets[model->part_count] * options->count;
     printf("%s", pelt_report_style(report, PELT_BOLD));
@@ -166,6 +167,8 @@ static void print_text(const pelt_report *report, const rendering *r)
            pelt_format_count(vertices, all));
     if (r->play.clip < 0) {
         printf("the static pose\n");
+    } else if (options->all_clips) {
+        printf("all clips at staggered times\n");
     } else {
         pelt_print_clip(model, r->play.clip);
         printf(options->count > 1 ? " at staggered times\n" : " at %g s\n", r->play.time);
@@ -205,7 +208,7 @@ static void print_text(const pelt_report *report, const rendering *r)
 static void print_json(const pelt_report *report, const rendering *r)
 {
     const pelt_model *model = r->character->model;
-    const render_options *options = r->options;
+    const pelt_render_options *options = r->options;
     pelt_json json;
     pelt_json_begin(&json, stdout);
     pelt_json_text(&json, "file", options->open.file);
@@ -255,7 +258,7 @@ static void finish(const pelt_host *host, rendering *r)
     pelt_release(host, r->parts);
 }
 
-static pelt_result render(pelt_report *report, const render_options *options)
+static pelt_result render(pelt_report *report, const pelt_render_options *options)
 {
     rendering r = { .options = options };
     pelt_result result = prepare(report, &r);
@@ -281,7 +284,8 @@ static pelt_result render(pelt_report *report, const render_options *options)
                                    .packed_order = options->device != PELT_DEVICE_REFERENCE,
                                    .parts = r.parts,
                                    .part_boxes = r.part_boxes,
-                                   .member_boxes = r.member_boxes },
+                                   .member_boxes = r.member_boxes,
+                                   .zoom = (float)options->zoom },
             &r.report);
     }
     pelt_report_progress(report, NULL);
@@ -294,7 +298,7 @@ static pelt_result render(pelt_report *report, const render_options *options)
 
 #else
 
-static pelt_result render(pelt_report *report, const render_options *options)
+static pelt_result render(pelt_report *report, const pelt_render_options *options)
 {
     (void)options;
     return pelt_fail(&report->host, PELT_ERROR_DEVICE, NULL, NULL,
@@ -303,11 +307,26 @@ static pelt_result render(pelt_report *report, const render_options *options)
 
 #endif
 
+static bool check(pelt_report *report, const pelt_render_options *options)
+{
+    const char *wrong = NULL;
+    if (options->all_clips && (options->open.clip || options->open.fixed_pose)) {
+        wrong = "--all-clips excludes --clip and --static";
+    } else if (!(options->zoom >= 1 && options->zoom <= 1000)) {
+        wrong = "--zoom: must be from 1 to 1,000";
+    }
+    if (wrong) {
+        pelt_report_error(report, NULL, "%s", wrong);
+    }
+    return !wrong && pelt_render_palette_check(report, options);
+}
+
 static int run(pelt_report *report, int argc, char **argv)
 {
-    render_options options = { .open = { .first_clip = true, .add_normals = true },
-                               .count = 1,
-                               .size = { 1600, 900 } };
+    pelt_render_options options = { .open = { .first_clip = true, .add_normals = true },
+                                    .count = 1,
+                                    .size = { 1600, 900 },
+                                    .zoom = 1 };
     const pelt_option table[] = {
         pelt_option_output(&options.output, "OUT.png", "the picture to write"),
         pelt_option_clip(&options.open.clip,
@@ -329,6 +348,50 @@ static int run(pelt_report *report, int argc, char **argv)
           .kind = PELT_OPTION_FLAG,
           .help = "draw the instances' exact boxes",
           .target = &options.boxes },
+        { .name = "all-clips",
+          .kind = PELT_OPTION_FLAG,
+          .help = "instances play the file's clips in turn",
+          .target = &options.all_clips },
+        { .name = "zoom",
+          .kind = PELT_OPTION_NUMBER,
+          .value = "Z",
+          .help = "show the middle so many times larger (default: 1)",
+          .target = &options.zoom },
+        { .name = "path",
+          .kind = PELT_OPTION_CHOICE,
+          .value = "PATH",
+          .help = "compute: skin every vertex, then draw each instance;\n"
+                  "palette: bake the clips and skin in one draw call for\n"
+                  "all instances of a mesh (default: compute)",
+          .target = &options.path,
+          .choices = paths },
+        { .name = "interpolation",
+          .kind = PELT_OPTION_CHOICE,
+          .value = "HOW",
+          .help = "palette: what is drawn between two frames: the nearest,\n"
+                  "lerp (of matrices) or blend (of dual quaternions)\n"
+                  "(default: lerp; with dualquat, blend)",
+          .target = &options.interpolation,
+          .choices = pelt_render_interpolations,
+          .given = &options.interpolation_given },
+        { .name = "format",
+          .kind = PELT_OPTION_CHOICE,
+          .value = "FORMAT",
+          .help = "palette: rgba32f, rgba16f or dualquat, as pelt bake has\n"
+                  "them (default: rgba32f; with blend, dualquat)",
+          .target = &options.format,
+          .choices = pelt_render_formats,
+          .given = &options.format_given },
+        { .name = "fps",
+          .kind = PELT_OPTION_NUMBER,
+          .value = "F",
+          .help = "palette: frames a second (default: 30)",
+          .target = &options.fps,
+          .given = &options.fps_given },
+        { .name = "tint",
+          .kind = PELT_OPTION_FLAG,
+          .help = "palette: a colour of its own for each instance",
+          .target = &options.tint },
         pelt_option_device(&options.device, "what skins: auto, gpu, cpu or reference\n"
                                             "(default: auto, the GPU)"),
         pelt_option_json(&options.json, "print times and boxes as JSON"),
@@ -339,11 +402,12 @@ static int run(pelt_report *report, int argc, char **argv)
     if (parsed != PELT_PARSED_RUN) {
         return parsed == PELT_PARSED_HELP ? PELT_EXIT_OK : PELT_EXIT_USAGE;
     }
-    if (!pelt_open_info_check(report, &options.open)) {
+    if (!pelt_open_info_check(report, &options.open) || !check(report, &options)) {
         return PELT_EXIT_USAGE;
     }
     report->json = options.json;
-    return pelt_report_exit(report, render(report, &options));
+    bool palette = options.path == PELT_PATH_PALETTE;
+    return pelt_report_exit(report, (palette ? pelt_render_palette_run : render)(report, &options));
 }
 
 const pelt_command pelt_command_render = {
@@ -355,7 +419,11 @@ const pelt_command pelt_command_render = {
         "Several instances stand in a grid, as far apart as the character is large, each at a\n"
         "time and with a heading of its own, and the clip repeats; a single one stands where the\n"
         "file puts it, and the clip's ends hold. The camera frames their exact boxes. Drawing\n"
-        "needs a Vulkan device, a software one is enough. Missing normals are computed.\n",
+        "needs a Vulkan device, a software one is enough. Missing normals are computed.\n"
+        "\n"
+        "With --path palette, the clips are baked into a texture first, and all instances of a\n"
+        "mesh are one draw call: docs/crowds.md. Boxes are then those of the frames around, and\n"
+        "morph targets stay as the file has them.\n",
     .example = "pelt render fox.glb -o foxes.png --count 200 --boxes",
     .run = run,
 };

@@ -176,6 +176,31 @@ def textured_triangles(path, image):
     }, floats(*sum(TRIANGLE, ())), floats(0, 0, 1, 0, 0, 1), image)
 
 
+def pixels(path):
+    """The numbers of a PNG of 8 bits a channel."""
+    data, at, chunks = read(path), 8, {}
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        chunks[kind] = chunks.get(kind, b"") + data[at + 8:at + 8 + size]
+        at += size + 12
+    width, height, depth, color = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
+    assert depth == 8
+    step = {0: 1, 2: 3, 6: 4}[color]
+    raw, stride = zlib.decompress(chunks[b"IDAT"]), width * step
+    out, above = bytearray(), bytearray(stride)
+    for y in range(height):
+        start = y * (stride + 1)
+        row = bytearray(raw[start + 1:start + 1 + stride])
+        for x in range(stride):
+            a = row[x - step] if x >= step else 0
+            b, c = above[x], above[x - step] if x >= step else 0
+            nearest = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
+            row[x] = (row[x] + (0, a, b, (a + b) // 2, nearest)[raw[start]]) & 255
+        out += row
+        above = row
+    return bytes(out)
+
+
 def png(width, height, rows):
     """An RGB image; rows: what its header says and what its rows are need not agree."""
     def chunk(kind, data):
@@ -1305,6 +1330,85 @@ class Render(Case):
         for pattern in (r"out\.png: 64 x 64 pixels, 5 instances", r"  skin +[\d.]+ ms",
                         r"  raster +[\d.]+ ms", r"  box 0 +\(", r"and 2 more"):
             self.assertRegex(text, pattern)
+
+
+class RenderPalette(Case):
+    def setUp(self):
+        self.need_gpu()
+
+    def render(self, *args):
+        out = self.path("out.png")
+        run = self.ok("render", self.folder.sample, "-o", out, "--size", "128x72", "--json", *args)
+        return pixels(out), run.json()
+
+    def test_one_call(self):
+        _, result = self.render("--path", "palette", "--count", 50, "--interpolation", "nearest",
+                                "--fps", 10)
+        self.assertEqual((result["drawCalls"], result["inView"], result["instances"]), (1, 50, 50))
+        palette = result["palette"]
+        self.assertEqual((palette["format"], palette["interpolation"], palette["rate"]),
+                         ("rgba32f", "nearest", 10))
+        # 30 joints of three texels; a row of four floats each.
+        self.assertEqual(palette["width"], 90)
+        self.assertEqual(palette["bytes"], 90 * palette["height"] * 16)
+
+    def test_same_picture_as_from_the_skin_pass(self):
+        """At a baked frame, where both frame the same box but for its last digits."""
+        time = ("--time", "0.4", "--count", 1)
+        skinned, _ = self.render(*time)
+        for args in ((), ("--format", "dualquat", "--interpolation", "nearest")):
+            drawn, _ = self.render("--path", "palette", "--fps", "10", *time, *args)
+            self.assertEqual(len(drawn), len(skinned))
+            apart = sum(abs(a - b) > 8 for a, b in zip(drawn, skinned))
+            self.assertLess(apart, len(drawn) / 50, args)
+        other, _ = self.render("--path", "palette", "--count", 1, "--time", "0.1")
+        self.assertGreater(sum(abs(a - b) > 8 for a, b in zip(other, skinned)), len(other) / 50)
+
+    def test_zoom_leaves_out_who_is_not_seen(self):
+        for args in ((), ("--interpolation", "blend")):
+            _, result = self.render("--path", "palette", "--count", 100, "--zoom", 4, *args)
+            self.assertTrue(0 < result["inView"] < 60, result["inView"])
+            self.assertEqual(len(result["boxes"]), 100)
+
+    def test_all_clips(self):
+        one, result = self.render("--path", "palette", "--count", 4)
+        both, mixed = self.render("--path", "palette", "--count", 4, "--all-clips")
+        self.assertGreater(mixed["palette"]["height"], result["palette"]["height"])
+        self.assertNotEqual(one, both)
+        self.assertNotEqual(self.render("--path", "palette", "--count", 4, "--tint")[0], one)
+        # The skin pass knows them, too.
+        self.assertNotEqual(self.render("--count", 4, "--all-clips")[0],
+                            self.render("--count", 4)[0])
+
+    def test_rigid_and_skinned_meshes(self):
+        """Each with a palette of its own in the texture."""
+        for make in (rigid_triangle, skinned_triangle, two_plates):
+            path = make(self.path("model.gltf"))
+            run = self.ok("render", path, "-o", self.path("out.png"), "--size", "64x64", "--json",
+                          "--path", "palette", "--count", 3)
+            self.assertEqual(run.json()["inView"], 3)
+
+    def test_text(self):
+        text = self.ok("render", self.folder.sample, "-o", self.path("out.png"), "--size", "64x64",
+                       "--count", 5, "--path", "palette", "--interpolation", "blend").out
+        for pattern in (r"out\.png: 64 x 64 pixels, 5 instances, clip 0 'walk'",
+                        r"  palette +[\d.]+ ms  baked: 60 x \d+ texels, 1 layer, dualquat",
+                        r"  raster +[\d.]+ ms  1 draw call: 5 of 5 instances in view",
+                        r"blend: vertices off by [\d.e-]+ at most", r"  box 0 +\(", r"and 2 more"):
+            self.assertRegex(text, pattern)
+
+    def test_wrong_usage(self):
+        command = ("render", self.folder.sample, "-o", self.path("no.png"))
+        for args, text in (
+                (("--interpolation", "lerp"), "need --path palette"),
+                (("--tint",), "need --path palette"),
+                (("--path", "palette", "--device", "cpu"), "--device must be gpu"),
+                (("--path", "palette", "--format", "rgba16f", "--interpolation", "blend"),
+                 "needs --format dualquat"),
+                (("--path", "palette", "--fps", "0"), "--fps"),
+                (("--zoom", "0.5"), "--zoom"),
+                (("--all-clips", "--clip", "walk"), "excludes")):
+            self.fails(2, text, *command, *args)
 
 
 class Sample(Case):

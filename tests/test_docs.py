@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The snippets of docs/integration.md compile: test_docs.py GLSLC CC [OPTION...]
+"""The snippets of the documents compile: test_docs.py GLSLC CC [OPTION...]
 
-Each GLSL block is a whole shader and says its stage. The C blocks follow one another in a function,
+Each GLSL block, also of docs/crowds.md, is a whole shader and says its stage. The C blocks follow one another in a function,
 which is given what the text takes for granted. Options go to the C compiler. Runs in the source
 tree's root.
 """
@@ -56,7 +56,7 @@ def compile_with(command, suffix, text):
         file.flush()
         run = subprocess.run([*command, file.name], capture_output=True, text=True)
     if run.returncode != 0:
-        sys.exit("docs/integration.md:\n%s\n%s%s" % (text, run.stdout, run.stderr))
+        sys.exit("a document has:\n%s\n%s%s" % (text, run.stdout, run.stderr))
 
 
 def main(glslc, *cc):
@@ -64,6 +64,8 @@ def main(glslc, *cc):
     blocks = {language: re.findall(r"^```%s\n(.*?)^```$" % language, text, re.S | re.M)
               for language in ("glsl", "c")}
     assert all(blocks.values()), "docs/integration.md has no snippets"
+    crowds = open("docs/crowds.md", encoding="utf-8").read()
+    blocks["glsl"] += re.findall(r"^```glsl\n(.*?)^```$", crowds, re.S | re.M)
     for block in blocks["glsl"]:
         compile_with([glslc, "--target-env=vulkan1.2", "-Werror", "-I", "shaders",
                       "-o", os.devnull],

@@ -185,6 +185,12 @@ typedef struct pelt_bake_place {
 /* time clamps to [0, duration], with loop it wraps into [0, duration). It must be finite. */
 PELT_API pelt_bake_place pelt_bake_locate(const pelt_bake_clip *clip, double time, bool loop);
 
+/* Holds all that linear blend skinning can draw of the model at a place, moved by world (12
+ * doubles, NULL: identity), without a look at any vertex: the union of both frames' boxes, under
+ * PELT_BAKE_BLEND grown by the clip's blend_margin, and a little for rounding. */
+PELT_API pelt_box pelt_bake_bounds(const pelt_bake_clip *clip, const pelt_bake_place *place,
+                                   pelt_bake_interpolation interpolation, const double *world);
+
 /* The matrices at a place: 12 for each of joint_count joints. What a shader computes, in double
  * precision. */
 PELT_API void pelt_bake_decode(const pelt_bake *bake, const pelt_bake_place *place,

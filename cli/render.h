@@ -1,0 +1,40 @@
+/* pelt render: what it was asked for, for both ways to draw. */
+#ifndef PELT_CLI_RENDER_H
+#define PELT_CLI_RENDER_H
+
+#include "cli/crowd.h"
+#include "cli/open.h"
+#include "cli/options.h"
+
+typedef enum pelt_render_path { PELT_PATH_COMPUTE, PELT_PATH_PALETTE } pelt_render_path;
+
+typedef struct pelt_render_options {
+    pelt_open_info open;
+    const char *output;
+    uint32_t count, size[2];
+    bool boxes, json;
+    int device;
+    bool all_clips;
+    double zoom;
+
+    /* The palette path. */
+    int path, format, interpolation;
+    double fps;
+    bool format_given, interpolation_given, fps_given;
+    bool tint;
+} pelt_render_options;
+
+/* Of --format and --interpolation. */
+extern const char *const pelt_render_formats[], *const pelt_render_interpolations[];
+
+pelt_result pelt_render_crowd_create(const pelt_render_options *options,
+                                     const pelt_character *character, const pelt_play *play,
+                                     pelt_crowd **out);
+
+/* Whether the options go with each other; says which do not. */
+bool pelt_render_palette_check(pelt_report *report, const pelt_render_options *options);
+
+/* Draws a crowd from a palette that it bakes. */
+pelt_result pelt_render_palette_run(pelt_report *report, const pelt_render_options *options);
+
+#endif

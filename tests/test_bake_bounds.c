@@ -1,0 +1,171 @@
+/* Boxes of crowds without a look at vertices: what is skinned from the palette, in double
+ * precision, is in them, whatever the interpolation, and they are no larger than need be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "anim/anim.h"
+#include "sample/sample.h"
+
+#include <math.h>
+#include <pelt/bake.h>
+#include <pelt/skin.h>
+#include <stdlib.h>
+
+static const pelt_host host;
+static pelt_model *model;
+static pelt_packed_mesh *packed; /* as the bake packs it */
+
+static int setup(void **state)
+{
+    (void)state;
+    if (pelt_sample_create(&host, &(pelt_sample_info){ .vertices = 500 }, &model) != PELT_OK) {
+        return -1;
+    }
+    const pelt_pack_info info = { .primitive = &model->meshes[0].primitives[0] };
+    return pelt_pack(&host, &info, &packed);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    pelt_packed_mesh_destroy(packed);
+    pelt_model_destroy(model);
+    return 0;
+}
+
+static uint32_t random_state = 5;
+
+static double uniform(double low, double high)
+{
+    random_state = random_state * 1664525u + 1013904223u;
+    return low + (high - low) * random_state / 4294967296.0;
+}
+
+/* The exact box of the vertices at a place, under world. */
+static void skin(const pelt_bake *bake, const pelt_bake_place *place,
+                 pelt_bake_interpolation interpolation, const double *world, double box[6])
+{
+    const pelt_primitive *primitive = &model->meshes[model->parts[0].mesh].primitives[0];
+    double *matrices = calloc(bake->joint_count, 12 * sizeof(double));
+    assert_non_null(matrices);
+    pelt_bake_decode(bake, place, interpolation, matrices);
+    for (uint32_t j = 0; j < bake->joint_count; j++) {
+        double *matrix = matrices + 12 * (size_t)j, moved[12];
+        pelt_matrix_multiply(world, matrix, moved);
+        for (int k = 0; k < 12; k++) {
+            matrix[k] = moved[k];
+        }
+    }
+    const pelt_reference_job job = { .primitive = primitive,
+                                     .matrices = matrices,
+                                     .influences_of = packed };
+    for (int k = 0; k < 3; k++) {
+        box[k] = INFINITY;
+        box[3 + k] = -INFINITY;
+    }
+    pelt_skin_reference(&job, 0, primitive->vertex_count, box);
+    free(matrices);
+}
+
+static void check(const pelt_bake *bake, pelt_bake_interpolation interpolation)
+{
+    static const double upright[12] = { 2, 0, 0, 1, 0, 2, 0, -3, 0, 0, 2, 5 };
+    for (int i = 0; i < 60; i++) {
+        const pelt_bake_clip *clip = &bake->clips[(uint32_t)i % bake->clip_count];
+        double time = i % 4 ? uniform(0, clip->duration) : uniform(0, 9) / clip->rate;
+        pelt_bake_place place = pelt_bake_locate(clip, time, true);
+        double world[12], exact[6];
+        for (int k = 0; k < 12; k++) {
+            world[k] = i % 3 == 0 ? upright[k] : uniform(-3, 3) * (k % 4 == 3 ? 50 : 1);
+        }
+        skin(bake, &place, interpolation, world, exact);
+        pelt_box box = pelt_bake_bounds(clip, &place, interpolation, world);
+        for (int k = 0; k < 3; k++) {
+            assert_true((double)box.min[k] <= exact[k]);
+            assert_true((double)box.max[k] >= exact[3 + k]);
+        }
+        /* Unturned, and at a frame, it is the exact box. */
+        if (i % 3 == 0 && (interpolation == PELT_BAKE_NEAREST || place.fraction == 0)) {
+            for (int k = 0; k < 3; k++) {
+                /* The widening: 2^-19 of magnitudes below 20. */
+                assert_true((double)box.min[k] > exact[k] - 1e-4);
+                assert_true((double)box.max[k] < exact[3 + k] + 1e-4);
+            }
+        }
+    }
+}
+
+static void hold_what_is_drawn(void **state)
+{
+    (void)state;
+    static const struct {
+        pelt_bake_layout layout;
+        pelt_bake_interpolation interpolation;
+        double rate;
+    } kinds[] = {
+        { PELT_BAKE_MATRIX_3X4, PELT_BAKE_NEAREST, 12 },
+        { PELT_BAKE_MATRIX_3X4, PELT_BAKE_LERP, 5 },
+        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_LERP, 5 },
+        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_BLEND, 2 },
+    };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        pelt_bake *bake;
+        const pelt_bake_info info = { .model = model,
+                                      .layout = kinds[i].layout,
+                                      .rate = kinds[i].rate };
+        assert_int_equal(pelt_bake_create(&host, &info, &bake), PELT_OK);
+        check(bake, kinds[i].interpolation);
+        pelt_bake_destroy(bake);
+    }
+}
+
+/* By hand: frames [0 1]^3 and [2 4] x [0 1]^2. */
+static void unite_the_frames_that_matter(void **state)
+{
+    (void)state;
+    pelt_box boxes[] = { { { 0, 0, 0 }, { 1, 1, 1 } }, { { 2, 0, 0 }, { 4, 1, 1 } } };
+    const pelt_bake_clip clip = { .boxes = boxes, .blend_margin = 0.5 };
+    const double turned[12] = { 0, -2, 0, 10, 1, 0, 0, 20, 0, 0, 1, 0 };
+    static const struct {
+        double fraction;
+        pelt_bake_interpolation interpolation;
+        float min[2], max[2]; /* x and y before turning */
+    } wanted[] = {
+        { 0, PELT_BAKE_LERP, { 0, 0 }, { 1, 1 } },
+        { 0.4, PELT_BAKE_LERP, { 0, 0 }, { 4, 1 } },
+        { 1, PELT_BAKE_LERP, { 2, 0 }, { 4, 1 } },
+        { 0.4, PELT_BAKE_NEAREST, { 0, 0 }, { 1, 1 } },
+        { 0.6, PELT_BAKE_NEAREST, { 2, 0 }, { 4, 1 } },
+        { 0.4, PELT_BAKE_BLEND, { -0.5f, -0.5f }, { 4.5f, 1.5f } },
+    };
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        const pelt_bake_place place = { .next_frame = 1, .fraction = wanted[i].fraction };
+        pelt_box box = pelt_bake_bounds(&clip, &place, wanted[i].interpolation, NULL);
+        /* The widening: 2^-19 of magnitudes of up to 5. */
+        assert_float_equal(box.min[0], wanted[i].min[0], 1e-5);
+        assert_float_equal(box.max[0], wanted[i].max[0], 1e-5);
+        assert_true(box.min[0] < wanted[i].min[0] && box.max[0] > wanted[i].max[0]);
+        box = pelt_bake_bounds(&clip, &place, wanted[i].interpolation, turned);
+        assert_float_equal(box.min[0], 10 - 2 * wanted[i].max[1], 1e-4);
+        assert_float_equal(box.max[0], 10 - 2 * wanted[i].min[1], 1e-4);
+        assert_float_equal(box.min[1], 20 + wanted[i].min[0], 1e-4);
+        assert_float_equal(box.max[1], 20 + wanted[i].max[0], 1e-4);
+    }
+    boxes[0] = boxes[1] = (pelt_box)PELT_BOX_EMPTY;
+    pelt_box empty =
+        pelt_bake_bounds(&clip, &(pelt_bake_place){ .next_frame = 1 }, PELT_BAKE_BLEND, turned);
+    assert_true(empty.min[0] > empty.max[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hold_what_is_drawn),
+        cmocka_unit_test(unite_the_frames_that_matter),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
