@@ -25,7 +25,8 @@ endif()
 # As they lie in the source tree, so that they find each other.
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
-    FILES_MATCHING PATTERN *.md PATTERN *.png PATTERN *.svg PATTERN *.c)
+    FILES_MATCHING PATTERN *.md PATTERN *.png PATTERN *.svg PATTERN *.c PATTERN *.vert
+    PATTERN *.frag)
 
 configure_package_config_file(cmake/peltConfig.cmake.in ${PROJECT_BINARY_DIR}/peltConfig.cmake
     INSTALL_DESTINATION ${package} PATH_VARS shaders)

@@ -398,6 +398,55 @@ static void culling_changes_no_picture(void **state)
     close_troupe(&t);
 }
 
+/* Every other member has a row of its own, with the very numbers of the baked one. */
+static void live_and_baked_members_mix(void **state)
+{
+    (void)state;
+    enum { COUNT = 12, AGENTS = COUNT / 2 };
+    static uint8_t baked[BYTES], mixed[BYTES];
+    troupe t = open_troupe(600);
+    /* Rows wider than the texture: joints go over three layers. */
+    pelt_bake *bake = bake_as(&t, PELT_BAKE_MATRIX_3X4, PELT_BAKE_RGBA32F, 34);
+    crowd c = open_crowd(&t, bake, PELT_BAKE_LERP, COUNT, true);
+    (void)draw_palette(&t, &c, from_front, 0, false, baked);
+    pelt_palette_plan plan;
+    assert_int_equal(pelt_renderer_add_palette(t.renderer, bake, AGENTS, &c.palette, &plan),
+                     PELT_OK);
+    pelt_buffer matrices;
+    size_t size = (size_t)t.model->matrix_count * 48;
+    char *memory = make_buffer(AGENTS * size, &matrices);
+    for (uint32_t i = 0; i < COUNT; i += 2) {
+        const pelt_bake_clip *clip = &bake->clips[i % bake->clip_count];
+        const pelt_play play = { .clip = clip->clip, .time = c.times[i] };
+        assert_int_equal(pelt_pose_evaluate(t.pose, &play, 1), PELT_OK);
+        assert_int_equal(pelt_pose_skin_matrices(t.pose, NULL, (void *)(memory + i / 2 * size)),
+                         PELT_OK);
+        double world[12];
+        place(i, COUNT, world);
+        const pelt_crowd_member member = { .world = world, .live = true, .agent = i / 2 };
+        assert_int_equal(
+            pelt_crowd_member_write(&gpu_host, bake, &plan, &member,
+                                    (char *)c.members.mapped + (size_t)i * PELT_CROWD_MEMBER_SIZE),
+            PELT_OK);
+    }
+    VkBufferImageCopy regions[8];
+    uint32_t count = 8;
+    assert_int_equal(
+        pelt_palette_live_copies(&gpu_host, &plan, bake, t.model, 0, AGENTS, 0, regions, &count),
+        PELT_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(
+        pelt_renderer_copy_live(t.renderer, c.palette, matrices.buffer, regions, count), PELT_OK);
+    pelt_render_report report = draw_palette(&t, &c, from_front, 0, false, mixed);
+    assert_int_equal(report.draw_count, 1);
+    assert_int_equal(report.seen_count, COUNT);
+    assert_memory_equal(mixed, baked, BYTES);
+    pelt_buffer_destroy(gpu_device(), &matrices);
+    close_crowd(&c);
+    pelt_bake_destroy(bake);
+    close_troupe(&t);
+}
+
 static void bad_crowds_are_refused(void **state)
 {
     (void)state;
@@ -446,6 +495,7 @@ int main(void)
         cmocka_unit_test(palettes_of_every_kind),
         cmocka_unit_test(five_thousand_in_one_draw_call),
         cmocka_unit_test(culling_changes_no_picture),
+        cmocka_unit_test(live_and_baked_members_mix),
         cmocka_unit_test(bad_crowds_are_refused),
     };
     return gpu_result(cmocka_run_group_tests(tests, gpu_setup, gpu_teardown));

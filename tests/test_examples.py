@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs an example on the built-in character and on one with morph targets and two parts, and holds
-its boxes against those of `pelt skin --device cpu`: test_examples.py PELT EXAMPLE FOLDER
+its boxes against those of `pelt skin --device cpu`; or, of a crowd, its hands against what they
+reach for: test_examples.py PELT EXAMPLE FOLDER
 
 Writes into FOLDER. Exits with 77 where the example finds no Vulkan device, unless
 PELT_REQUIRE_GPU=1.
@@ -104,24 +105,53 @@ def check_vulkan(path, count, members):
     assert len({line.split("box")[1] for line in lines}) == len(lines), "instances stand apart"
 
 
+def check_crowd(path, count, live):
+    """One call for a mesh; hands of live agents are where the arithmetic of their arms wants them."""
+    picture = os.path.join(FOLDER, "crowd.ppm")
+    process = run(EXAMPLE, path, count, picture)
+    found = re.search(r"(\d+) of (\d+) members in view, 10 posed live, (\d+) draw calls?$",
+                      process.stdout, re.M)
+    seen, members, calls = map(int, found.groups())
+    assert members == count and 0 < seen <= count, found[0]
+    assert calls == (1 if live else 2), found[0]
+    agents = re.findall(r"^agent (\d), .*, ([\d.]+e[-+]\d+) from where it shall be$", process.stdout,
+                        re.M)
+    assert [int(agent) for agent, _ in agents] == (list(range(10)) if live else []), process.stdout
+    assert all(float(off) < 1e-5 for _, off in agents), agents
+    with open(picture, "rb") as file:
+        data = file.read()
+    assert data.startswith(b"P6\n1280 720\n255\n") and len(data) == 16 + 3 * 1280 * 720
+    if live:
+        assert process.stderr == "", process.stderr
+        # Members cover a part of the picture that differs from the sky.
+        sky = data[16:19]
+        covered = sum(data[i:i + 3] != sky for i in range(16, len(data), 3))
+        assert covered > 1280 * 720 / 20, covered
+
+
 def main():
     os.makedirs(FOLDER, exist_ok=True)
     sample = os.path.join(FOLDER, "sample.glb")
     plates = os.path.join(FOLDER, "plates.gltf")
-    run(PELT, "sample", "-o", sample, "--vertices", "3000")
+    vertices = 600 if "crowd" in os.path.basename(EXAMPLE) else 3000
+    run(PELT, "sample", "-o", sample, "--vertices", vertices)
     write_plates(plates)
-    if "vulkan" not in os.path.basename(EXAMPLE):
+    if "cpu" in os.path.basename(EXAMPLE):
         assert "missing.glb" in run(EXAMPLE, "missing.glb", code=1).stderr
         check_cpu(sample)
         check_cpu(plates)
         return
     nothing = dict(os.environ, VK_DRIVER_FILES="/nonexistent", VK_ICD_FILENAMES="/nonexistent")
     assert run(EXAMPLE, sample, code=3, env=nothing).stderr
-    probe = subprocess.run([EXAMPLE, sample, "1"], capture_output=True, text=True, timeout=120)
+    probe = subprocess.run([EXAMPLE, sample, "10"], capture_output=True, text=True, timeout=120)
     if probe.returncode == 3 and os.environ.get("PELT_REQUIRE_GPU") != "1":
         print("skipped: " + probe.stderr)
         sys.exit(77)
     assert "missing.glb" in run(EXAMPLE, "missing.glb", code=1).stderr
+    if "crowd" in os.path.basename(EXAMPLE):
+        check_crowd(sample, 5000, True)
+        check_crowd(plates, 10, False)
+        return
     check_vulkan(sample, 100, (0, 1, 57, 99))
     check_vulkan(plates, 12, (0, 5, 11))
 
