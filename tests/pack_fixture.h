@@ -107,10 +107,23 @@ static inline void random_influences(pelt_primitive *p, uint32_t max, uint32_t j
     free(raw);
 }
 
-static inline pelt_packed_mesh *pack(const pelt_primitive *p)
+static inline pelt_packed_mesh *pack_in_order(const pelt_primitive *p, const uint32_t *order)
 {
     pelt_packed_mesh *mesh;
-    assert_int_equal(pelt_pack(NULL, &(pelt_pack_info){ .primitive = p }, &mesh), PELT_OK);
+    const pelt_pack_info info = { .primitive = p, .order = order };
+    assert_int_equal(pelt_pack(NULL, &info, &mesh), PELT_OK);
+    return mesh;
+}
+
+/* In the primitive's order. */
+static inline pelt_packed_mesh *pack(const pelt_primitive *p)
+{
+    uint32_t *order = allocate(p->vertex_count, sizeof(*order));
+    for (uint32_t vertex = 0; vertex < p->vertex_count; vertex++) {
+        order[vertex] = vertex;
+    }
+    pelt_packed_mesh *mesh = pack_in_order(p, order);
+    free(order);
     return mesh;
 }
 

@@ -14,9 +14,7 @@ static void vertices_are_found_through_the_remap(void **state)
         order[i] = order[j];
         order[j] = i;
     }
-    pelt_packed_mesh *plain = pack(&p), *shuffled;
-    assert_int_equal(
-        pelt_pack(NULL, &(pelt_pack_info){ .primitive = &p, .order = order }, &shuffled), PELT_OK);
+    pelt_packed_mesh *plain = pack(&p), *shuffled = pack_in_order(&p, order);
     assert_int_equal(shuffled->set_count, 2);
     assert_int_equal(shuffled->joint_bytes, 2);
     assert_memory_equal(&plain->report, &shuffled->report, sizeof(plain->report));
@@ -243,9 +241,7 @@ static void morphs_are_added_before_packing(void **state)
     memcpy(p.normals + 3, (float[]){ 0, 1, 0 }, 3 * sizeof(float));
     memcpy(p.tangents + 4, (float[]){ 0, 1, 0, -1 }, 4 * sizeof(float));
     uint32_t order[2] = { 1, 0 };
-    pelt_packed_mesh *mesh;
-    assert_int_equal(pelt_pack(NULL, &(pelt_pack_info){ .primitive = &p, .order = order }, &mesh),
-                     PELT_OK);
+    pelt_packed_mesh *mesh = pack_in_order(&p, order);
 
     pelt_packed_vertex vertices[2];
     uint32_t packed_tangents[2];

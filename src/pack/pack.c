@@ -1,6 +1,7 @@
 #include "base/base.h"
 #include "pack/codec.h"
 #include "pack/influences.h"
+#include "pack/order.h"
 
 #include <math.h>
 
@@ -129,11 +130,24 @@ static pelt_result allocate(pelt_packed_mesh *mesh, const pelt_primitive *primit
     return PELT_OK;
 }
 
+/* The order that mesh has if the caller gives none. */
+static void choose_order(pelt_packed_mesh *mesh, const pelt_primitive *primitive)
+{
+    if (!mesh->rigid) {
+        pelt_order_by_influences(primitive, mesh->source_vertices);
+        return;
+    }
+    for (uint32_t vertex = 0; vertex < mesh->vertex_count; vertex++) {
+        mesh->source_vertices[vertex] = vertex;
+    }
+}
+
+/* Fills both maps: from the caller's order, or from what is in source_vertices. */
 static pelt_result remap(pelt_packed_mesh *mesh, const uint32_t *order)
 {
     memset(mesh->packed_vertices, 0xff, mesh->vertex_count * sizeof(*mesh->packed_vertices));
     for (uint32_t to = 0; to < mesh->vertex_count; to++) {
-        uint32_t from = order ? order[to] : to;
+        uint32_t from = order ? order[to] : mesh->source_vertices[to];
         if (from >= mesh->vertex_count || mesh->packed_vertices[from] != UINT32_MAX) {
             return pelt_fail(mesh->host, PELT_ERROR_ARGUMENT, NULL, NULL,
                              "the order is no permutation: entry %u is %u", to, from);
@@ -304,6 +318,7 @@ pelt_result pelt_pack(const pelt_host *host, const pelt_pack_info *info, pelt_pa
     if (result) {
         goto done;
     }
+    choose_order(mesh, primitive);
     result = remap(mesh, info->order);
     if (result) {
         goto done;
