@@ -123,9 +123,15 @@ void pelt_bench_destroy(pelt_bench *bench);
 pelt_result pelt_bench_run(pelt_bench *bench, const pelt_bench_scene *scene,
                            const pelt_bench_settings *settings, pelt_bench_result *out);
 
-/* The device's copy: the median time of copying size bytes (vkCmdCopyBuffer). */
-pelt_result pelt_bench_copy(pelt_bench *bench, const pelt_bench_settings *settings, uint64_t *size,
-                            pelt_bench_times *out);
+/* The device's copy of size bytes, by a shader or by vkCmdCopyBuffer, whichever is faster. */
+typedef struct pelt_bench_copy {
+    uint64_t size;
+    pelt_bench_times times;
+    bool by_command;
+} pelt_bench_copy;
+
+pelt_result pelt_bench_measure_copy(pelt_bench *bench, const pelt_bench_settings *settings,
+                                    pelt_bench_copy *out);
 
 /* -- output -------------------------------------------------------------------------------- */
 

@@ -27,6 +27,9 @@ static const uint32_t seed_reduce_code[] =
 static const uint32_t stream_code[] =
 #include "stream.comp.inc"
     ;
+static const uint32_t copy_code[] =
+#include "copy.comp.inc"
+    ;
 static const uint32_t normals_code[] =
 #include "normals.comp.inc"
     ;
@@ -51,6 +54,7 @@ static const shader_code shaders[BENCH_PIPELINE_COUNT] = {
     [BENCH_RESET_BOXES] = { reset_boxes_code, sizeof(reset_boxes_code), VK_TRUE },
     [BENCH_RESOLVE_BOXES] = { resolve_boxes_code, sizeof(resolve_boxes_code), VK_TRUE },
     [BENCH_STREAM] = { stream_code, sizeof(stream_code), VK_TRUE },
+    [BENCH_COPY] = { copy_code, sizeof(copy_code), VK_TRUE },
     [BENCH_COFACTOR] = { normals_code, sizeof(normals_code), BENCH_NORMALS_COFACTOR },
     [BENCH_INVERSE] = { normals_code, sizeof(normals_code), BENCH_NORMALS_INVERSE },
     [BENCH_JOINT_INVERSES] = { normals_code, sizeof(normals_code), BENCH_NORMALS_JOINT_INVERSES },

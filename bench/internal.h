@@ -33,6 +33,7 @@ typedef enum pelt_bench_pipeline {
     BENCH_RESET_BOXES,
     BENCH_RESOLVE_BOXES,
     BENCH_STREAM,
+    BENCH_COPY,
     BENCH_WIDEN,
     BENCH_COFACTOR,
     BENCH_INVERSE,

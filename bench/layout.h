@@ -19,6 +19,12 @@ struct bench_mesh {
     PELT_UINT padding[2];
 };
 
+/* Some vertices of a mesh, as those forms that walk chunks know them. */
+struct bench_chunk {
+    PELT_UINT mesh;
+    PELT_UINT first_vertex;
+};
+
 /* The form of 2023 and its successors. */
 struct bench_atomics_constants {
     PELT_ADDRESS meshes;
@@ -74,7 +80,7 @@ struct bench_box_constants {
 
 struct bench_stream_constants {
     PELT_ADDRESS meshes;
-    PELT_ADDRESS chunks; /* pelt_chunk; record is the mesh */
+    PELT_ADDRESS chunks; /* bench_chunk */
     PELT_ADDRESS vertices;
     PELT_ADDRESS tangents;
     PELT_ADDRESS weights;
@@ -99,7 +105,7 @@ struct bench_stream_constants {
 
 struct bench_normals_constants {
     PELT_ADDRESS meshes;
-    PELT_ADDRESS chunks; /* pelt_chunk; record is the mesh */
+    PELT_ADDRESS chunks; /* bench_chunk */
     PELT_ADDRESS vertices;
     PELT_ADDRESS tangents;
     PELT_ADDRESS weights;
@@ -119,8 +125,17 @@ struct bench_widen_constants {
     PELT_UINT padding;
 };
 
+struct bench_copy_constants {
+    PELT_ADDRESS from;
+    PELT_ADDRESS to;
+    PELT_UINT count; /* of 16 bytes */
+    PELT_UINT padding;
+};
+
 #ifdef __STDC_VERSION__
 static_assert(sizeof(struct bench_mesh) == 32, "as in std430");
+static_assert(sizeof(struct bench_chunk) == 8, "as in std430");
+static_assert(sizeof(struct bench_copy_constants) == 24, "as in std430");
 static_assert(sizeof(struct bench_atomics_constants) == 112, "at most 128, as std430 has it");
 static_assert(sizeof(struct bench_seed_constants) == 104, "as in std430");
 static_assert(sizeof(struct bench_box_constants) == 32, "as in std430");

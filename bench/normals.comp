@@ -18,7 +18,7 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer be
     bench_mesh at[];
 };
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer bench_chunks {
-    pelt_chunk at[];
+    bench_chunk at[];
 };
 layout(push_constant) uniform constants_block { bench_normals_constants constants; };
 
@@ -130,7 +130,7 @@ void skin_vertex(bench_mesh mesh, uint vertex, vertex_source source)
     vec3 tangent = pelt_skin_tangent(sum.matrix, pelt_scaled_direction(source.tangent));
     uint target = mesh.first_output + vertex;
     pelt_out_quads(constants.out_vertices).at[target] =
-        uvec4(pelt_position_bits(position), turned);
+        uvec4(floatBitsToUint(pelt_settle(position)), turned);
     pelt_out_words(constants.out_tangents).at[target] =
         pelt_encode_direction(tangent) | (source.tangent & PELT_HANDEDNESS);
 }
@@ -141,8 +141,8 @@ void main()
     if (index >= constants.chunk_count) {
         return;
     }
-    pelt_chunk chunk = bench_chunks(constants.chunks).at[index];
-    bench_mesh mesh = bench_meshes(constants.meshes).at[chunk.record];
+    bench_chunk chunk = bench_chunks(constants.chunks).at[index];
+    bench_mesh mesh = bench_meshes(constants.meshes).at[chunk.mesh];
     uint end = min(chunk.first_vertex + constants.chunk_vertices, mesh.vertex_count);
     uint vertex = chunk.first_vertex + gl_LocalInvocationIndex;
     vertex_source next;

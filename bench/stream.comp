@@ -8,7 +8,7 @@
 #include "common.glsl"
 
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer bench_chunks {
-    pelt_chunk at[];
+    bench_chunk at[];
 };
 layout(push_constant) uniform constants_block { bench_stream_constants constants; };
 
@@ -20,8 +20,8 @@ void main()
         return;
     }
     uint lanes = 1u << constants.lane_bits;
-    pelt_chunk chunk = bench_chunks(constants.chunks).at[index];
-    bench_mesh mesh = bench_meshes(constants.meshes).at[chunk.record];
+    bench_chunk chunk = bench_chunks(constants.chunks).at[index];
+    bench_mesh mesh = bench_meshes(constants.meshes).at[chunk.mesh];
     pelt_words joints = pelt_words(constants.joints);
     uint end = min(chunk.first_vertex + constants.chunk_vertices, mesh.vertex_count);
     for (uint vertex = chunk.first_vertex + (thread & (lanes - 1u)); vertex < end;

@@ -116,7 +116,7 @@ typedef struct copy_job {
     pelt_buffer from, to;
 } copy_job;
 
-static void record_copy(const void *user, VkCommandBuffer commands)
+static void record_command(const void *user, VkCommandBuffer commands)
 {
     const copy_job *copy = user;
     const VkBufferCopy region = { .size = copy->from.size };
@@ -124,31 +124,61 @@ static void record_copy(const void *user, VkCommandBuffer commands)
     pelt_bench_full_barrier(copy->bench, commands);
 }
 
-pelt_result pelt_bench_copy(pelt_bench *bench, const pelt_bench_settings *settings, uint64_t *size,
-                            pelt_bench_times *out)
+static void record_shader(const void *user, VkCommandBuffer commands)
+{
+    const copy_job *copy = user;
+    const struct bench_copy_constants constants = { .from = copy->from.address,
+                                                    .to = copy->to.address,
+                                                    .count = (uint32_t)(copy->from.size / 16) };
+    pelt_bench_dispatch(copy->bench, commands, BENCH_COPY, &constants, sizeof(constants),
+                        pelt_bench_groups((constants.count + 3) / 4));
+    pelt_bench_full_barrier(copy->bench, commands);
+}
+
+static pelt_result measure_copy(const copy_job *copy, double warm_up,
+                                void (*record)(const void *user, VkCommandBuffer commands),
+                                pelt_bench_times *out)
 {
     enum { REPEATS = 8, ROUNDS = 9 };
-    double warm_up = settings->warm_up > 0.0 ? settings->warm_up : 0.3;
     double times[ROUNDS], spent = 0.0;
-    copy_job copy = { .bench = bench };
-    *size = bench->device->is_software ? UINT64_C(32) << 20 : UINT64_C(1) << 30;
-    pelt_result result =
-        pelt_buffer_create(bench->device, *size, 0, PELT_MEMORY_DEVICE, &copy.from);
+    pelt_result result = PELT_OK;
+    while (result == PELT_OK && spent < warm_up) {
+        result = pelt_bench_measure(copy->bench, REPEATS, record, copy, &times[0]);
+        spent += REPEATS * times[0];
+    }
+    for (uint32_t i = 0; result == PELT_OK && i < ROUNDS; i++) {
+        result = pelt_bench_measure(copy->bench, REPEATS, record, copy, &times[i]);
+    }
     if (result == PELT_OK) {
-        result = pelt_buffer_create(bench->device, *size, 0, PELT_MEMORY_DEVICE, &copy.to);
+        *out = pelt_bench_statistics(times, ROUNDS);
+    }
+    return result;
+}
+
+pelt_result pelt_bench_measure_copy(pelt_bench *bench, const pelt_bench_settings *settings,
+                                    pelt_bench_copy *out)
+{
+    double warm_up = settings->warm_up > 0.0 ? settings->warm_up : 0.3;
+    uint64_t size = bench->device->is_software ? UINT64_C(32) << 20 : UINT64_C(1) << 30;
+    copy_job copy = { .bench = bench };
+    pelt_bench_times by_command;
+    pelt_result result = pelt_buffer_create(bench->device, size, 0, PELT_MEMORY_DEVICE, &copy.from);
+    if (result == PELT_OK) {
+        result = pelt_buffer_create(bench->device, size, 0, PELT_MEMORY_DEVICE, &copy.to);
     }
     if (settings->progress) {
         settings->progress(settings->user, "copy", "measuring");
     }
-    while (result == PELT_OK && spent < warm_up) {
-        result = pelt_bench_measure(bench, REPEATS, record_copy, &copy, &times[0]);
-        spent += REPEATS * times[0];
-    }
-    for (uint32_t i = 0; result == PELT_OK && i < ROUNDS; i++) {
-        result = pelt_bench_measure(bench, REPEATS, record_copy, &copy, &times[i]);
+    *out = (pelt_bench_copy){ .size = size };
+    if (result == PELT_OK) {
+        result = measure_copy(&copy, warm_up, record_shader, &out->times);
     }
     if (result == PELT_OK) {
-        *out = pelt_bench_statistics(times, ROUNDS);
+        result = measure_copy(&copy, warm_up, record_command, &by_command);
+    }
+    if (result == PELT_OK && by_command.median < out->times.median) {
+        out->times = by_command;
+        out->by_command = true;
     }
     pelt_buffer_destroy(bench->device, &copy.to);
     pelt_buffer_destroy(bench->device, &copy.from);

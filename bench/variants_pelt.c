@@ -18,6 +18,7 @@ static void fill_meshes(const pelt_bench_data *data, pelt_gpu_mesh *meshes)
                 .vertex_count = packed->vertex_count,
                 .set_count = packed->set_count,
                 .joint_bytes = packed->joint_bytes,
+                .joint_count = packed->joint_count,
             };
         }
     }

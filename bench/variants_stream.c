@@ -18,13 +18,13 @@ static void write_chunks(const void *user, uint32_t first, uint32_t count, void 
 {
     const chunk_writer *writer = user;
     const pelt_bench_unit *unit = writer->data->unit;
-    struct pelt_chunk *to = out;
+    struct bench_chunk *to = out;
     for (uint32_t i = first; i < first + count; i++) {
         for (uint32_t m = 0; m < unit->mesh_count; m++) {
             uint32_t chunks = chunks_of(unit->meshes[m].packed, writer->vertices);
             for (uint32_t c = 0; c < chunks; c++) {
-                *to++ = (struct pelt_chunk){ .record = i * unit->mesh_count + m,
-                                             .first_vertex = c * writer->vertices };
+                *to++ = (struct bench_chunk){ .mesh = i * unit->mesh_count + m,
+                                              .first_vertex = c * writer->vertices };
             }
         }
     }
@@ -40,7 +40,7 @@ pelt_result pelt_bench_chunks(const pelt_bench_data *data, uint32_t vertices, ui
     *count = data->instances * a_unit;
     const chunk_writer writer = { data, vertices };
     return pelt_bench_upload(data->bench, data->instances,
-                             a_unit * (uint32_t)sizeof(struct pelt_chunk), write_chunks, &writer,
+                             a_unit * (uint32_t)sizeof(struct bench_chunk), write_chunks, &writer,
                              out);
 }
 

@@ -170,9 +170,11 @@ static pelt_bench_settings make_settings(pelt_report *report, const bench_option
 static void print_header(const pelt_bench_report *bench)
 {
     pelt_print_safe(stdout, bench->device);
-    printf("; subgroups of %u%s\ncopy of %.0f MiB: %.1f GB/s, read and written\n\n",
+    const pelt_bench_copy *copy = &bench->copy;
+    printf("; subgroups of %u%s\ncopy of %.0f MiB by %s: %.1f GB/s, read and written\n\n",
            bench->subgroup_size, bench->is_software ? "; a software device" : "",
-           (double)bench->copy_size / 0x1p20, 2e-9 * (double)bench->copy_size / bench->copy.median);
+           (double)copy->size / 0x1p20, copy->by_command ? "vkCmdCopyBuffer" : "a shader",
+           2e-9 * (double)copy->size / copy->times.median);
 }
 
 static pelt_result run_scenes(pelt_report *report, const bench_options *options,
@@ -180,7 +182,7 @@ static pelt_result run_scenes(pelt_report *report, const bench_options *options,
                               pelt_bench_report *measured)
 {
     const pelt_bench_settings settings = make_settings(report, options);
-    pelt_result result = pelt_bench_copy(bench, &settings, &measured->copy_size, &measured->copy);
+    pelt_result result = pelt_bench_measure_copy(bench, &settings, &measured->copy);
     pelt_report_progress(report, NULL);
     for (uint32_t i = 0; result == PELT_OK && i < list->count; i++) {
         pelt_bench_settings of_scene = settings;

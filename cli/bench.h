@@ -15,8 +15,7 @@ typedef struct pelt_bench_report {
     char device[384];
     uint32_t subgroup_size;
     bool is_software;
-    uint64_t copy_size;
-    pelt_bench_times copy;
+    pelt_bench_copy copy;
     uint32_t rounds;
     uint32_t result_count;
     pelt_bench_result *results;

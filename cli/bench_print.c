@@ -101,10 +101,11 @@ void pelt_bench_write_json(const pelt_report *report, const pelt_bench_report *b
     pelt_json_integer(&json, "subgroupSize", bench->subgroup_size);
     pelt_json_bool(&json, "software", bench->is_software);
     pelt_json_object_line(&json, "copy");
-    pelt_json_integer(&json, "bytes", (int64_t)bench->copy_size);
-    write_times(&json, &bench->copy);
-    pelt_json_rounded(&json, "bytesPerSecond", 2.0 * (double)bench->copy_size / bench->copy.median,
-                      DIGITS);
+    pelt_json_text(&json, "by", bench->copy.by_command ? "vkCmdCopyBuffer" : "shader");
+    pelt_json_integer(&json, "bytes", (int64_t)bench->copy.size);
+    write_times(&json, &bench->copy.times);
+    pelt_json_rounded(&json, "bytesPerSecond",
+                      2.0 * (double)bench->copy.size / bench->copy.times.median, DIGITS);
     pelt_json_close(&json);
     pelt_json_integer(&json, "rounds", bench->rounds);
     pelt_json_list(&json, "scenes");
