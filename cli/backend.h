@@ -37,7 +37,7 @@ struct pelt_backend {
     const char *path; /* "reference", "cpu" or "gpu" */
     char device[384]; /* what it runs on, in words */
     double skin_time; /* seconds that skinning the last batch took, as far as fetched */
-    uint32_t groups;  /* GPU: workgroups of its dispatch */
+    uint32_t groups;  /* GPU: chunks of its dispatch */
 
     /* Skins a whole batch, which must stay until the last fetch. */
     pelt_result (*skin)(pelt_backend *backend, const pelt_batch *batch);

@@ -177,7 +177,7 @@ static void print_text(const pelt_report *report, const rendering *r)
     pelt_print_safe(stdout, r->device_name);
     printf("\n  skin     %9.3f ms  ", 1e3 * r->skin_time);
     if (r->backend->groups) {
-        printf("one dispatch of %s workgroup%s\n", pelt_format_count(r->backend->groups, groups),
+        printf("one dispatch of %s chunk%s\n", pelt_format_count(r->backend->groups, groups),
                pelt_plural(r->backend->groups));
     } else {
         printf("on the CPU: %s\n", r->backend->path);

@@ -112,7 +112,7 @@ static void print_notes(const pelt_verification *v)
         printf("  %-10s ", v->paths[p]->path);
         pelt_print_safe(stdout, v->paths[p]->device);
         if (v->paths[p]->groups || v->results[p].groups) {
-            printf("; %s instance%s, %s workgroup%s in one dispatch",
+            printf("; %s instance%s, %s chunk%s in one dispatch",
                    pelt_format_count(v->batch_size, instances), pelt_plural(v->batch_size),
                    pelt_format_count(v->results[p].groups, groups),
                    pelt_plural(v->results[p].groups));

@@ -174,6 +174,58 @@ static void writes_no_negative_zero_of_underflow_either(void **state)
     pelt_packed_mesh_destroy(mesh);
 }
 
+/* As on the CPU: below the least normal float, -0 and NaN are +0, the least itself is not. */
+static void tiny_positions_are_zero(void **state)
+{
+    (void)state;
+    pelt_headless *device = gpu_device();
+    float position[3] = { 1, 1, 1 };
+    const pelt_primitive primitive = { .topology = PELT_POINTS,
+                                       .vertex_count = 1,
+                                       .positions = position };
+    pelt_packed_mesh *mesh = NULL;
+    assert_int_equal(
+        pelt_pack(&gpu_host, &(pelt_pack_info){ .primitive = &primitive, .rigid = true }, &mesh),
+        PELT_OK);
+    const struct {
+        float x, expected;
+    } cases[] = {
+        { 0x1p-126f, 0x1p-126f },
+        { -0x1p-126f, -0x1p-126f },
+        { 0x1.fffffcp-127f, 0.0f },
+        { -0x1.fffffcp-127f, 0.0f },
+        { 1e-45f, 0.0f },
+        { 0.0f, 0.0f },
+        { -0.0f, 0.0f },
+        { NAN, 0.0f },
+        { -NAN, 0.0f },
+        { -1.0f, -1.0f },
+        { 1e-37f, 1e-37f },
+    };
+    enum { CASES = sizeof(cases) / sizeof(cases[0]) };
+    scene_instance instances[CASES] = { 0 };
+    float matrices[CASES][12] = { 0 };
+    for (size_t i = 0; i < CASES; i++) {
+        /* x of a product, z of a sum. */
+        float x = cases[i].x;
+        const float matrix[12] = { x, -0.0f, -0.0f, -0.0f, 0, 1, 0, 0, -0.0f, -0.0f, -0.0f, x };
+        memcpy(matrices[i], matrix, sizeof(matrix));
+        instances[i] = (scene_instance){ .matrices = matrices[i], .layout = SCENE_TIGHT };
+    }
+    scene tiny = {
+        .meshes = &mesh, .mesh_count = 1, .instances = instances, .instance_count = CASES
+    };
+    scene_run(device, scene_shared_pass(device), &tiny, 1);
+    for (size_t i = 0; i < CASES; i++) {
+        const float expected[3] = { cases[i].expected, 1.0f, cases[i].expected };
+        assert_memory_equal(tiny.image + instances[i].positions, expected, 12);
+        assert_memory_equal(tiny.image + instances[i].box, expected, 12);
+        assert_memory_equal(tiny.image + instances[i].box + 12, expected, 12);
+    }
+    free(tiny.image);
+    pelt_packed_mesh_destroy(mesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +237,7 @@ int main(void)
         cmocka_unit_test(boxes_hold_negative_coordinates_alone),
         cmocka_unit_test(writes_no_negative_zero),
         cmocka_unit_test(writes_no_negative_zero_of_underflow_either),
+        cmocka_unit_test(tiny_positions_are_zero),
     };
     return gpu_result(cmocka_run_group_tests(tests, gpu_setup, scene_teardown));
 }

@@ -41,6 +41,7 @@ typedef struct scene {
     uint32_t mesh_count;
     scene_instance *instances;
     uint32_t instance_count;
+    bool unknown_palettes; /* no mesh says how many joints it has */
 
     /* Filled in. */
     pelt_skin_tables tables;
@@ -214,6 +215,31 @@ static inline size_t scene_input_size(const scene *self)
     return size;
 }
 
+/* What the tables must add up to, given how long chunks are. */
+static inline void scene_check_tables(const scene *self)
+{
+    const pelt_skin_tables *tables = &self->tables;
+    uint32_t instances = 0, chunks = 0, reductions = 0, partials = 0;
+    for (uint32_t i = 0; i < self->instance_count; i++) {
+        if (self->instances[i].skip) {
+            continue;
+        }
+        uint32_t count = self->meshes[self->instances[i].mesh]->vertex_count;
+        uint32_t own = (count + tables->chunk_vertices - 1) / tables->chunk_vertices;
+        bool reduced = own > 1 && self->instances[i].box;
+        instances++;
+        chunks += own;
+        reductions += reduced;
+        partials += reduced ? own : 0;
+    }
+    assert_int_equal(tables->instance_count, instances);
+    assert_int_equal(tables->chunk_count, chunks);
+    assert_int_equal(tables->reduce_count, reductions);
+    assert_int_equal(tables->reduction_offset, 112 * chunks);
+    assert_int_equal(tables->table_size, 112 * chunks + 16 * reductions);
+    assert_int_equal(tables->scratch_size, 32 * partials);
+}
+
 /* Skins the scene in one pelt_cmd_skin; repeats: that many times in one command buffer. The image
  * is the caller's to free. */
 static inline void scene_run(pelt_headless *device, const pelt_skin_pass *pass, scene *self,
@@ -239,6 +265,8 @@ static inline void scene_run(pelt_headless *device, const pelt_skin_pass *pass, 
         pelt_gpu_mesh_write(self->meshes[m], (char *)input.buffer.mapped + input.used,
                             input.buffer.address + input.used, &meshes[m]);
         input.used += pelt_gpu_mesh_size(self->meshes[m]);
+        assert_int_equal(meshes[m].joint_count, self->meshes[m]->joint_count);
+        meshes[m].joint_count = self->unknown_palettes ? 0 : meshes[m].joint_count;
     }
     for (uint32_t i = 0; i < self->instance_count; i++) {
         const scene_instance *from = &self->instances[i];
@@ -267,6 +295,7 @@ static inline void scene_run(pelt_headless *device, const pelt_skin_pass *pass, 
                                          .instances = instances,
                                          .instance_count = self->instance_count };
     assert_int_equal(pelt_skin_tables_measure(pass, &info, &self->tables), PELT_OK);
+    scene_check_tables(self);
     assert_int_equal(
         pelt_buffer_create(device, self->tables.table_size, 0, PELT_MEMORY_UPLOAD, &table),
         PELT_OK);

@@ -84,13 +84,18 @@ static const mistake mistakes[] = {
 static void refuses_every_mistake_and_names_it(void **state)
 {
     (void)state;
-    pelt_skin_pass *pass = scene_pass(gpu_device(), 0, false);
+    pelt_skin_pass *pass = scene_pass(gpu_device(), 1024, false);
     right given;
     pelt_skin_tables tables;
     make_right(&given);
     assert_int_equal(pelt_skin_tables_measure(pass, &given.info, &tables), PELT_OK);
+    /* Chunks of 112 bytes, reductions of 16, partial boxes of 32. */
+    assert_int_equal(tables.instance_count, 2);
     assert_int_equal(tables.chunk_count, 6);
-    assert_int_equal(tables.scratch_size, 6 * 24);
+    assert_int_equal(tables.reduce_count, 2);
+    assert_int_equal(tables.reduction_offset, 6 * 112);
+    assert_int_equal(tables.table_size, 6 * 112 + 2 * 16);
+    assert_int_equal(tables.scratch_size, 6 * 32);
     for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
         const mistake *wrong = &mistakes[i];
         make_right(&given);
@@ -123,7 +128,7 @@ static void refuses_every_mistake_and_names_it(void **state)
 static void takes_absent_outputs(void **state)
 {
     (void)state;
-    pelt_skin_pass *pass = scene_pass(gpu_device(), 0, false);
+    pelt_skin_pass *pass = scene_pass(gpu_device(), 1024, false);
     right given;
     pelt_skin_tables tables;
     make_right(&given);
@@ -147,20 +152,31 @@ static void refuses_tables_past_4_gib(void **state)
     right given;
     pelt_skin_tables tables;
     make_right(&given);
-    /* 2^22 chunks of 64 vertices each; 8 bytes a chunk: 128 of them are 4 GiB. */
+    /* 4 GiB hold 38,347,922 chunks of 112 bytes. Nine instances have 2^22 of 64 vertices each, and
+     * the tenth the 599,186 that are left. */
+    enum { WHOLE = 9, LEFT = 38347922 - WHOLE * (1 << 22) };
     given.meshes[0].vertex_count = 1u << 28;
-    enum { MANY = 129 };
-    pelt_gpu_instance instances[MANY];
-    for (uint32_t i = 0; i < MANY; i++) {
+    given.meshes[1].vertex_count = 64 * LEFT;
+    pelt_gpu_instance instances[WHOLE + 1];
+    for (uint32_t i = 0; i < WHOLE; i++) {
         instances[i] = given.instances[0];
-        instances[i].box = 0;
     }
+    instances[WHOLE] = given.instances[0];
+    instances[WHOLE].mesh = 1;
     given.info.instances = instances;
-    given.info.instance_count = MANY - 1;
-    assert_int_equal(pelt_skin_tables_measure(pass, &given.info, &tables), PELT_OK);
-    assert_int_equal(tables.chunk_count, 1u << 29);
-    given.info.instance_count = MANY;
-    assert_int_equal(pelt_skin_tables_measure(pass, &given.info, &tables), PELT_ERROR_RANGE);
+    given.info.instance_count = WHOLE + 1;
+    for (int with_boxes = 0; with_boxes < 2; with_boxes++) {
+        for (uint32_t i = 0; i <= WHOLE; i++) {
+            instances[i].box = with_boxes ? 0x9004 : 0;
+        }
+        given.meshes[1].vertex_count = 64 * LEFT;
+        assert_int_equal(pelt_skin_tables_measure(pass, &given.info, &tables), PELT_OK);
+        assert_int_equal(tables.chunk_count, WHOLE * (1 << 22) + LEFT);
+        assert_int_equal(tables.scratch_size, with_boxes ? tables.chunk_count * UINT64_C(32) : 0);
+        given.meshes[1].vertex_count++;
+        assert_int_equal(pelt_skin_tables_measure(pass, &given.info, &tables), PELT_ERROR_RANGE);
+        assert_int_equal(tables.table_size, 0);
+    }
     pelt_skin_pass_destroy(pass);
 }
 

@@ -391,20 +391,58 @@ static void normals_agree_with_the_winding(void **state)
     free_primitive(&p);
 }
 
+/* One vertex at (1 1 1), moved by what makes x of a product and z of a sum. */
+static void tiny_positions_are_zero(void **state)
+{
+    (void)state;
+    pelt_primitive p = make_primitive(1, 1, 1);
+    random_influences(&p, 1, 1, 1);
+    memcpy(p.positions, (float[]){ 1, 1, 1 }, 3 * sizeof(float));
+    pelt_packed_mesh *mesh = pack(&p);
+    static const float least = 0x1p-126f, below_least = 0x1.fffffcp-127f;
+    const struct {
+        float x, expected;
+    } cases[] = {
+        { least, least },   { -least, -least }, { below_least, 0.0f }, { -below_least, 0.0f },
+        { 1e-45f, 0.0f },   { -1e-45f, 0.0f },  { 0.0f, 0.0f },        { -0.0f, 0.0f },
+        { NAN, 0.0f },      { -NAN, 0.0f },     { 1.0f, 1.0f },        { -1.0f, -1.0f },
+        { 1e-37f, 1e-37f },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        float x = cases[i].x;
+        outputs out =
+            skin(mesh, (float[12]){ x, -0.0f, -0.0f, -0.0f, 0, 1, 0, 0, -0.0f, -0.0f, -0.0f, x });
+        const float expected[3] = { cases[i].expected, 1.0f, cases[i].expected };
+        assert_memory_equal(out.positions, expected, 12);
+        assert_memory_equal(out.box.min, out.positions, 12);
+        assert_memory_equal(out.box.max, out.positions, 12);
+        free_outputs(&out);
+    }
+    pelt_packed_mesh_destroy(mesh);
+    free_primitive(&p);
+}
+
+/* Positions around the least normal float: what is below it is 0, in the box, too. */
 static void boxes_hold_for_denormals_and_zero(void **state)
 {
     (void)state;
     pelt_primitive p = make_primitive(50, 1, 1);
     random_influences(&p, 1, 1, 1);
     pelt_packed_mesh *mesh = pack(&p);
-    static const float scales[] = { 1e-45f, 1e-43f, 1e-40f, -1e-40f, 0.0f, -0.0f };
+    static const float scales[] = { 1e-45f, 1e-43f, 1e-40f,    -1e-40f,
+                                    0.0f,   -0.0f,  0x1p-126f, 0x1p-125f };
     for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
         float s = scales[i];
         outputs out = skin(mesh, (float[12]){ s, 0, 0, 0, 0, s, 0, -0.0f, 0, 0, s, 0 });
         check_box(&out, 50);
-        if (i == 2) {
-            assert_true(out.box.min[0] < 0.0f && out.box.max[0] > 0.0f);
+        uint32_t kept = 0;
+        for (size_t k = 0; k < 150; k++) {
+            float moved = (float)((double)s * p.positions[k]);
+            assert_true(out.positions[k] == (fabsf(moved) >= 0x1p-126f ? moved : 0.0f));
+            kept += out.positions[k] != 0.0f;
         }
+        /* All positions are in [-1, 1], half of them above 1/2 in magnitude. */
+        assert_true(i < 7 ? kept == 0 : kept > 0 && kept < 150);
         free_outputs(&out);
     }
     pelt_packed_mesh_destroy(mesh);
@@ -521,6 +559,7 @@ int main(void)
         cmocka_unit_test(directions_that_vanish_have_a_stand_in),
         cmocka_unit_test(scale_and_mirrors_keep_directions_right),
         cmocka_unit_test(normals_agree_with_the_winding),
+        cmocka_unit_test(tiny_positions_are_zero),
         cmocka_unit_test(boxes_hold_for_denormals_and_zero),
         cmocka_unit_test(ranges_compose),
         cmocka_unit_test(tangents_of_a_mesh_without_any_are_not_written),

@@ -39,7 +39,7 @@ typedef struct pelt_skin_pass_info {
     VkPipelineCache cache; /* or VK_NULL_HANDLE */
 
     /* Vertices of one chunk, the unit of work of one workgroup: a multiple of 64 up to 65,536;
-     * 0: 1024. */
+     * 0: what suits the scene, 64 to 2048. */
     uint32_t chunk_vertices;
 
     /* Reduce through shared memory alone, also where the device has subgroup arithmetic. Boxes
@@ -63,6 +63,10 @@ typedef struct pelt_gpu_mesh {
     uint32_t vertex_count;
     uint32_t set_count;
     uint32_t joint_bytes; /* 1 or 2 */
+
+    /* Matrices of each of its palettes that the pass may read, not only those that have influence;
+     * 0: not known. Palettes of up to 112 are copied to shared memory, which is faster. */
+    uint32_t joint_count;
 } pelt_gpu_mesh;
 
 /* Bytes that all streams of the mesh take behind each other, each 16-byte aligned. */
@@ -110,14 +114,15 @@ typedef struct pelt_skin_tables_info {
 
 /* What a scene needs; plain data, filled by pelt_skin_tables_measure. */
 typedef struct pelt_skin_tables {
-    size_t table_size;       /* bytes of the table buffer: instance records, chunks, reductions */
-    size_t chunk_offset;     /* where the chunks begin in it, in bytes ... */
-    size_t reduction_offset; /* ... and the reductions */
+    size_t table_size;       /* bytes of the table buffer: chunks, reductions */
+    size_t reduction_offset; /* where the reductions begin in it, in bytes */
     size_t scratch_size;     /* bytes of the scratch buffer: partial boxes; 0: none needed */
-    uint32_t instance_count; /* records: instances that are not skipped */
-    uint32_t chunk_count;    /* workgroups of the skin dispatch */
+    uint32_t instance_count; /* those that are not skipped */
+    uint32_t chunk_count;    /* each is the work of a workgroup, or of a part of one */
     uint32_t reduce_count;   /* boxes that the second pass reduces: instances of several chunks */
-    uint32_t permutation;    /* the shader permutation the scene needs */
+    uint32_t chunk_vertices; /* most of a chunk */
+    uint32_t team_bits;      /* small meshes: 2^team_bits invocations take a chunk */
+    uint32_t permutation;    /* the shader permutation that suits the scene */
 } pelt_skin_tables;
 
 /* Takes time linear in meshes and instances. Every mesh and every instance that is not skipped is

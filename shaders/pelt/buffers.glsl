@@ -31,6 +31,21 @@ pelt_ordered_box pelt_load_box(uvec2 address, uint index)
                             pelt_order(ivec3(from.at[i + 3u], from.at[i + 4u], from.at[i + 5u])));
 }
 
+/* Boxes that only shaders read again: two quads each, in order as they are. */
+pelt_ordered_box pelt_load_partial(uvec2 scratch, uint index)
+{
+    ivec4 low = ivec4(pelt_quads(scratch).at[2u * index]);
+    ivec4 high = ivec4(pelt_quads(scratch).at[2u * index + 1u]);
+    return pelt_ordered_box(low.xyz, high.xyz);
+}
+
+void pelt_store_partial(uvec2 scratch, uint index, pelt_ordered_box box)
+{
+    pelt_out_quads to = pelt_out_quads(scratch);
+    to.at[2u * index] = uvec4(ivec4(box.low, 0));
+    to.at[2u * index + 1u] = uvec4(ivec4(box.high, 0));
+}
+
 void pelt_store_box(uvec2 address, uint index, pelt_ordered_box box)
 {
     pelt_out_words to = pelt_out_words(address);

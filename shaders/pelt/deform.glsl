@@ -34,11 +34,20 @@ float pelt_dot(vec3 a, vec3 b)
     return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
-/* To unit length, if the squared length is far from overflow and underflow: 2^-60 to 2^60. */
+/* Squared lengths from 2^-60 to 2^60 are far from overflow and underflow: they give a measure up to
+ * this one. What is NaN or infinite gives a larger one. */
+const uint PELT_COMFORTABLE = 0x5d800000u - 0x21800000u;
+
+uint pelt_strain(float squared)
+{
+    return floatBitsToUint(squared) - 0x21800000u;
+}
+
+/* To unit length, if the squared length is comfortable. */
 bool pelt_normalize_comfortable(inout vec3 v)
 {
     float squared = pelt_dot(v, v);
-    if (!(squared >= uintBitsToFloat(0x21800000u) && squared <= uintBitsToFloat(0x5d800000u))) {
+    if (pelt_strain(squared) > PELT_COMFORTABLE) {
         return false;
     }
     v *= inversesqrt(squared);
@@ -52,55 +61,80 @@ bool pelt_normalize_any(inout vec3 v)
     return pelt_normalize_comfortable(v);
 }
 
-/* M (p 1) */
+/* M (p 1), by rows as a row is read: three multiplications with additions. */
 vec3 pelt_transform_point(pelt_matrix m, vec3 p)
 {
-    return vec3(pelt_dot(m.rows[0].xyz, p) + m.rows[0].w, pelt_dot(m.rows[1].xyz, p) + m.rows[1].w,
-                pelt_dot(m.rows[2].xyz, p) + m.rows[2].w);
+    vec3 moved;
+    for (int i = 0; i < 3; i++) {
+        vec4 row = m.rows[i];
+        moved[i] = row.x * p.x + (row.y * p.y + (row.z * p.z + row.w));
+    }
+    return moved;
 }
 
-/* The bits of a position, -0 as +0. By integers, for a device may ignore the sign of zero. */
-uvec3 pelt_position_bits(vec3 position)
+/* The components of a position as they are written: below the least normal float in magnitude, and
+ * -0, are +0, and so is NaN. Minima and maxima of such floats are exact on every device, whatever
+ * it makes of denormals and the sign of zero. */
+vec3 pelt_settle(vec3 position)
 {
-    uvec3 bits = floatBitsToUint(position);
-    return mix(bits, uvec3(0u), equal(bits, uvec3(0x80000000u)));
+    vec3 least_normal = vec3(uintBitsToFloat(0x00800000u));
+    return mix(vec3(0.0), position, greaterThanEqual(abs(position), least_normal));
 }
 
-/* cof(A) n: the rows of cof(A) are r1 x r2, r2 x r0, r0 x r1. */
+/* A v */
+vec3 pelt_turn(pelt_matrix m, vec3 v)
+{
+    return vec3(pelt_dot(m.rows[0].xyz, v), pelt_dot(m.rows[1].xyz, v),
+                pelt_dot(m.rows[2].xyz, v));
+}
+
+/* cof(A) n: the rows of cof(A) are r1 x r2, r2 x r0, r0 x r1, and (a x b) n = a (b x n), so that
+ * two cross products serve. */
 vec3 pelt_cofactor_times(pelt_matrix m, vec3 n)
 {
     vec3 r0 = m.rows[0].xyz;
     vec3 r1 = m.rows[1].xyz;
-    vec3 r2 = m.rows[2].xyz;
-    return vec3(pelt_dot(cross(r1, r2), n), pelt_dot(cross(r2, r0), n),
-                pelt_dot(cross(r0, r1), n));
+    vec3 r2n = cross(m.rows[2].xyz, n);
+    return vec3(pelt_dot(r1, r2n), -pelt_dot(r0, r2n), pelt_dot(r0, cross(r1, n)));
 }
 
-/* normalize(cof(A) n); (0 0 1) if that vanishes. n need not be unit. Where the products of two
- * elements come near overflow or underflow they are formed again from A scaled by a power of two,
- * which changes no direction. */
-vec3 pelt_skin_normal(pelt_matrix m, vec3 n)
+/* A with its largest element brought into [1, 2) by a power of two, which changes no direction. */
+pelt_matrix pelt_matrix_to_one(pelt_matrix m)
 {
-    vec3 v = pelt_cofactor_times(m, n);
-    if (pelt_normalize_comfortable(v)) {
-        return v;
-    }
     float scale = pelt_power_to_one(
         pelt_largest(vec3(pelt_largest(m.rows[0].xyz), pelt_largest(m.rows[1].xyz),
                           pelt_largest(m.rows[2].xyz))));
-    for (int row = 0; row < 3; row++) {
-        m.rows[row].xyz *= scale;
+    for (int i = 0; i < 3; i++) {
+        m.rows[i].xyz *= scale;
     }
-    v = pelt_cofactor_times(m, n);
+    return m;
+}
+
+/* normalize(cof(A) n) whatever A; (0 0 1) if that vanishes. n need not be unit. */
+vec3 pelt_skin_extreme_normal(pelt_matrix m, vec3 n)
+{
+    vec3 v = pelt_cofactor_times(pelt_matrix_to_one(m), n);
     return pelt_normalize_any(v) ? v : vec3(0.0, 0.0, 1.0);
 }
 
-/* normalize(A t); (1 0 0) if that vanishes. t need not be unit. */
+/* normalize(A t) whatever A; (1 0 0) if that vanishes. t need not be unit. */
+vec3 pelt_skin_extreme_tangent(pelt_matrix m, vec3 t)
+{
+    vec3 v = pelt_turn(m, t);
+    return pelt_normalize_any(v) ? v : vec3(1.0, 0.0, 0.0);
+}
+
+/* The same, sooner where nothing comes near overflow or underflow. */
+vec3 pelt_skin_normal(pelt_matrix m, vec3 n)
+{
+    vec3 v = pelt_cofactor_times(m, n);
+    return pelt_normalize_comfortable(v) ? v : pelt_skin_extreme_normal(m, n);
+}
+
 vec3 pelt_skin_tangent(pelt_matrix m, vec3 t)
 {
-    vec3 v = vec3(pelt_dot(m.rows[0].xyz, t), pelt_dot(m.rows[1].xyz, t),
-                  pelt_dot(m.rows[2].xyz, t));
-    return pelt_normalize_comfortable(v) || pelt_normalize_any(v) ? v : vec3(1.0, 0.0, 0.0);
+    vec3 v = pelt_turn(m, t);
+    return pelt_normalize_comfortable(v) ? v : pelt_skin_extreme_tangent(m, t);
 }
 
 #endif

@@ -3,181 +3,244 @@
  * size, each invocation keeps the box of its positions in registers, and one reduction at the end
  * gives the box of the chunk. That is the final box where the mesh has no other chunk, else it goes
  * to scratch for reduce_bounds.comp. Every box thus has one writer: no atomics, nothing to reset.
+ * Where meshes are smaller than a subgroup, a team of a few invocations takes the group's part.
  *
- * What differs between instances (sets, joint width, strides, wanted outputs) is uniform in a
- * workgroup; the constants only remove what no instance of the scene needs. */
+ * What differs between chunks is uniform in a workgroup (not among teams); the constants remove
+ * what no instance of the scene needs. docs/performance.md says what each turn of the code gave. */
+#extension GL_EXT_control_flow_attributes : require
+
+#include "layout.h"
+
+layout(push_constant) uniform constants_block { pelt_skin_constants constants; };
+uint exponent_of_one;
+#define PELT_EXPONENT_OF_ONE exponent_of_one
+
 #include "buffers.glsl"
+#include "chunk.glsl"
 #include "deform.glsl"
 #include "group.glsl"
-#include "layout.h"
 #include "order.glsl"
+#include "palette.glsl"
+#include "blend.glsl"
 #include "reduce.glsl"
-#include "unpack.glsl"
 
-layout(constant_id = 2) const uint CHUNK_VERTICES = 1024;
-layout(constant_id = 3) const uint MOST_SETS = 0; /* of any mesh; 0: any number */
-layout(constant_id = 4) const bool ANY_JOINTS_16 = true;
+layout(constant_id = 5) const bool TEAMS = false;
+layout(constant_id = 6) const bool READ_AHEAD = true;
 
-layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer pelt_chunks {
-    pelt_chunk at[];
-};
-layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer pelt_records {
-    pelt_skin_record at[];
-};
-layout(push_constant) uniform constants_block { pelt_skin_constants constants; };
-
-uvec4 load_joints(pelt_skin_record record, uint index)
-{
-    pelt_words joints = pelt_words(record.joints);
-    if (ANY_JOINTS_16 && (record.flags & PELT_RECORD_JOINTS_16) != 0u) {
-        return pelt_joints_16(uvec2(joints.at[2u * index], joints.at[2u * index + 1u]));
-    }
-    return pelt_joints_8(joints.at[index]);
-}
-
-void add_weighted(inout pelt_matrix sum, pelt_rows matrices, uint joint, float weight)
-{
-    for (uint row = 0u; row < 3u; row++) {
-        sum.rows[row] += weight * matrices.at[3u * joint + row];
-    }
-}
-
-/* One further set of four; gives what is left of the implied weight. */
-float add_set(inout pelt_matrix sum, pelt_skin_record record, uint set, uint vertex, float left)
-{
-    pelt_words words = pelt_words(record.weights);
-    uint entry = (set - 1u) * record.vertex_count + vertex;
-    uint at = record.vertex_count + 2u * entry;
-    vec4 weights = pelt_further_weights(uvec2(words.at[at], words.at[at + 1u]));
-    uvec4 joints = load_joints(record, set * record.vertex_count + vertex);
-    pelt_rows matrices = pelt_rows(record.matrices);
-    for (uint slot = 0u; slot < 4u; slot++) {
-        add_weighted(sum, matrices, joints[slot], weights[slot]);
-        left -= weights[slot];
-    }
-    return left;
-}
-
-/* What is read of a vertex. */
-struct vertex_source {
-    uvec4 position_normal;
-    uint tangent;
-    uint weights;
-    uvec4 joints;
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pelt_chunks {
+    pelt_skin_chunk at[];
 };
 
-vertex_source load_source(pelt_skin_record record, uint vertex)
-{
-    vertex_source source;
-    source.position_normal = pelt_quads(record.vertices).at[vertex];
-    source.tangent = 0u;
-    if ((record.flags & PELT_RECORD_TANGENTS) != 0u) {
-        source.tangent = pelt_words(record.tangents).at[vertex];
-    }
-    source.weights = pelt_words(record.weights).at[vertex];
-    source.joints = load_joints(record, vertex);
-    return source;
-}
+/* -- one vertex ---------------------------------------------------------------------------- */
 
-/* The implied weight, the largest, is known and added last. */
-pelt_matrix blend(pelt_skin_record record, uint vertex, vertex_source source)
+/* Several sets. The implied weight, the largest, is known and added last. */
+pelt_matrix blend_sets(pelt_skin_chunk chunk, uint vertex, vertex_source source)
 {
     vec4 weights = pelt_first_weights(source.weights);
-    pelt_rows matrices = pelt_rows(record.matrices);
+    uvec4 joints = unpack_joints(chunk, source.joints);
+    uint implied_joint = joints[0];
+    pelt_words words = pelt_words(chunk.weights);
     pelt_matrix sum = pelt_zero_matrix();
-    float left = 1.0;
-    for (uint slot = 1u; slot < 4u; slot++) {
-        add_weighted(sum, matrices, source.joints[slot], weights[slot]);
-        left -= weights[slot];
-    }
-    if (MOST_SETS == 0u) {
-        for (uint set = 1u; set < record.set_count; set++) {
-            left = add_set(sum, record, set, vertex, left);
+    float implied = 1.0;
+    for (uint set = 0u;;) {
+        for (uint slot = 0u; slot < 4u; slot++) {
+            if (weights[slot] > 0.0) {
+                pelt_add_joint(sum, joints[slot], weights[slot]);
+                implied -= weights[slot];
+            }
         }
-    } else if (MOST_SETS == 2u && record.set_count > 1u) {
-        left = add_set(sum, record, 1u, vertex, left);
+        set++;
+        if (set >= chunk.set_count) {
+            break;
+        }
+        uint at = chunk.vertex_count + 2u * ((set - 1u) * chunk.vertex_count + vertex);
+        weights = pelt_further_weights(uvec2(words.at[at], words.at[at + 1u]));
+        joints = unpack_joints(chunk, load_joints(chunk, set * chunk.vertex_count + vertex));
     }
-    add_weighted(sum, matrices, source.joints[0], left);
+    pelt_add_joint(sum, implied_joint, implied);
     return sum;
 }
 
-void store_vertex(pelt_skin_record record, uint vertex, uvec3 position, uint normal)
+pelt_matrix blend(pelt_skin_chunk chunk, uint vertex, vertex_source source)
 {
-    if ((record.flags & PELT_RECORD_INTERLEAVED) != 0u) {
-        pelt_out_quads(record.out_positions).at[vertex] = uvec4(position, normal);
-        return;
+    if (ANY_INFLUENCES && chunk.set_count > 1u) {
+        return blend_sets(chunk, vertex, source);
     }
-    pelt_out_words positions = pelt_out_words(record.out_positions);
-    uint at = vertex * record.position_stride;
-    positions.at[at] = position.x;
-    positions.at[at + 1u] = position.y;
-    positions.at[at + 2u] = position.z;
-    if ((record.flags & PELT_RECORD_NORMALS) != 0u) {
-        pelt_out_words(record.out_normals).at[vertex * record.normal_stride] = normal;
-    }
+    return pelt_blend(source.weights, unpack_joints(chunk, source.joints));
 }
 
-void store_tangent(pelt_skin_record record, uint vertex, pelt_matrix blended, uint word)
-{
-    vec3 tangent = pelt_skin_tangent(blended, pelt_scaled_direction(word));
-    pelt_out_words(record.out_tangents).at[vertex * record.tangent_stride] =
-        pelt_encode_direction(tangent) | (word & PELT_HANDEDNESS);
-}
+/* What an invocation has seen of its vertices. The floats of positions are such that minima and
+ * maxima of them are exact (pelt_settle). */
+struct walk {
+    vec3 low;
+    vec3 high;
+    uint strain; /* above PELT_COMFORTABLE: directions came near overflow or underflow */
+};
 
-/* Skins a vertex and returns the bits of its position. */
-uvec3 skin_vertex(pelt_skin_record record, uint vertex, vertex_source source)
+/* Skins a vertex. To read ahead, another one is read in its place as soon as what was read is used
+ * up: where they find these loads is where compilers leave them. */
+void skin_vertex(pelt_skin_chunk chunk, uint vertex, uint next, inout vertex_source source,
+                 inout walk seen)
 {
-    pelt_matrix blended = blend(record, vertex, source);
+    pelt_matrix blended = blend(chunk, vertex, source);
+    if (READ_AHEAD) {
+        load_influences(chunk, next, source);
+    }
     vec3 point = uintBitsToFloat(source.position_normal.xyz);
-    uvec3 position = pelt_position_bits(pelt_transform_point(blended, point));
-    uint normal = 0u;
-    if ((record.flags & PELT_RECORD_NORMALS) != 0u) {
-        vec3 direction = pelt_scaled_direction(source.position_normal.w);
-        normal = pelt_encode_direction(pelt_skin_normal(blended, direction)) | PELT_HANDEDNESS;
+    vec3 normal = pelt_scaled_direction(source.position_normal.w);
+    vec3 tangent = pelt_scaled_direction(source.tangent);
+    uint handedness = source.tangent & PELT_HANDEDNESS;
+    if (READ_AHEAD) {
+        load_attributes(chunk, next, source);
     }
-    store_vertex(record, vertex, position, normal);
-    if ((record.flags & PELT_RECORD_TANGENTS) != 0u) {
-        store_tangent(record, vertex, blended, source.tangent);
+
+    vec3 position = pelt_settle(pelt_transform_point(blended, point));
+    seen.low = min(seen.low, position);
+    seen.high = max(seen.high, position);
+    uint code = 0u;
+    if (has_normals(chunk)) {
+        normal = pelt_cofactor_times(blended, normal);
+        float squared = pelt_dot(normal, normal);
+        seen.strain = max(seen.strain, pelt_strain(squared));
+        code = pelt_encode_scaled(normal, inversesqrt(squared)) + PELT_HANDEDNESS;
     }
-    return position;
+    store_position_normal(chunk, vertex, floatBitsToUint(position), code);
+    if (has_tangents(chunk)) {
+        tangent = pelt_turn(blended, tangent);
+        float squared = pelt_dot(tangent, tangent);
+        seen.strain = max(seen.strain, pelt_strain(squared));
+        code = pelt_encode_scaled(tangent, inversesqrt(squared)) + handedness;
+        store_tangent(chunk, vertex, code);
+    }
+}
+
+/* The directions again, whatever the matrices. */
+void skin_extreme_directions(pelt_skin_chunk chunk, uint vertex)
+{
+    vertex_source source = load_source(chunk, vertex);
+    pelt_matrix blended = blend(chunk, vertex, source);
+    if (has_normals(chunk)) {
+        vec3 normal = pelt_scaled_direction(source.position_normal.w);
+        normal = pelt_skin_extreme_normal(blended, normal);
+        store_normal(chunk, vertex, pelt_encode_direction(normal) | PELT_HANDEDNESS);
+    }
+    if (has_tangents(chunk)) {
+        vec3 tangent = pelt_scaled_direction(source.tangent);
+        tangent = pelt_skin_extreme_tangent(blended, tangent);
+        store_tangent(chunk, vertex,
+                      pelt_encode_direction(tangent) | (source.tangent & PELT_HANDEDNESS));
+    }
+}
+
+/* -- the vertices of one invocation -------------------------------------------------------- */
+
+/* Every step-th vertex from `vertex` to `end`. Two are read ahead, in turns, for copies between
+ * them would cost as much as a tenth of the rest. */
+void walk_reading_ahead(pelt_skin_chunk chunk, uint vertex, uint step, uint end, inout walk seen)
+{
+    uint last = end - 1u;
+    vertex_source even = load_source(chunk, min(vertex, last));
+    vertex_source odd = load_source(chunk, min(vertex + step, last));
+    while (vertex < end) {
+        skin_vertex(chunk, vertex, min(vertex + 2u * step, last), even, seen);
+        vertex += step;
+        if (vertex >= end) {
+            break;
+        }
+        skin_vertex(chunk, vertex, min(vertex + 2u * step, last), odd, seen);
+        vertex += step;
+    }
+}
+
+walk walk_vertices(pelt_skin_chunk chunk, uint vertex, uint step, uint end)
+{
+    vec3 most = vec3(uintBitsToFloat(0x7f7fffffu));
+    walk seen = walk(most, -most, 0u);
+    if (READ_AHEAD) {
+        walk_reading_ahead(chunk, vertex, step, end, seen);
+        return seen;
+    }
+    for (; vertex < end; vertex += step) {
+        vertex_source source = load_source(chunk, vertex);
+        skin_vertex(chunk, vertex, vertex, source, seen);
+    }
+    return seen;
+}
+
+/* Rare, so it reads the chunk again instead of keeping it all the while: the compiler cannot know
+ * that zero is 0. */
+void redo_extreme_directions(uint index, uint lane, uint step)
+{
+    pelt_skin_chunk chunk = pelt_chunks(constants.chunks).at[index + constants.zero];
+    [[dont_unroll]] for (uint vertex = chunk.first_vertex + lane; vertex < chunk.end_vertex;
+                         vertex += step) {
+        skin_extreme_directions(chunk, vertex);
+    }
+}
+
+pelt_ordered_box box_of(walk seen)
+{
+    return pelt_ordered_box(pelt_order(floatBitsToInt(seen.low)),
+                            pelt_order(floatBitsToInt(seen.high)));
+}
+
+/* -- groups and teams ---------------------------------------------------------------------- */
+
+void skin_chunk(uint index)
+{
+    pelt_skin_chunk chunk = pelt_chunks(constants.chunks).at[index];
+    use_palette(chunk.matrices, chunk.joint_count);
+    walk seen = walk_vertices(chunk, chunk.first_vertex + gl_LocalInvocationIndex, PELT_GROUP_SIZE,
+                              chunk.end_vertex);
+    if (seen.strain > PELT_COMFORTABLE) {
+        redo_extreme_directions(index, gl_LocalInvocationIndex, PELT_GROUP_SIZE);
+    }
+    if (has(chunk, PELT_CHUNK_BOX)) {
+        pelt_ordered_box box = pelt_reduce(box_of(seen));
+        if (gl_LocalInvocationIndex == 0u) {
+            store_box(chunk, constants.scratch, box);
+        }
+    }
+}
+
+shared pelt_ordered_box team_boxes[TEAMS ? PELT_GROUP_SIZE : 1u];
+
+/* The teams of a group share nothing but barriers. */
+void skin_chunks_of_teams()
+{
+    uint invocation = pelt_group_index() * PELT_GROUP_SIZE + gl_LocalInvocationIndex;
+    uint index = invocation >> constants.team_bits;
+    uint team = 1u << constants.team_bits;
+    uint lane = gl_LocalInvocationIndex & (team - 1u);
+    bool busy = index < constants.count;
+    pelt_skin_chunk chunk = pelt_chunks(constants.chunks).at[min(index, constants.count - 1u)];
+    palette_address = chunk.matrices;
+    pelt_ordered_box box = pelt_empty_box();
+    if (busy) {
+        walk seen = walk_vertices(chunk, chunk.first_vertex + lane, team, chunk.end_vertex);
+        if (seen.strain > PELT_COMFORTABLE) {
+            redo_extreme_directions(index, lane, team);
+        }
+        box = box_of(seen);
+    }
+    if (team > 1u) {
+        team_boxes[gl_LocalInvocationIndex] = box;
+        barrier();
+    }
+    if (busy && lane == 0u && has(chunk, PELT_CHUNK_BOX)) {
+        for (uint i = 1u; i < team; i++) {
+            box = pelt_union(box, team_boxes[gl_LocalInvocationIndex + i]);
+        }
+        store_box(chunk, constants.scratch, box);
+    }
 }
 
 void main()
 {
-    uint index = pelt_group_index();
-    if (index >= constants.count) {
-        return;
-    }
-    pelt_chunk chunk = pelt_chunks(constants.chunks).at[index];
-    pelt_skin_record record = pelt_records(constants.records).at[chunk.record];
-    uint end = chunk.first_vertex + min(CHUNK_VERTICES, record.vertex_count - chunk.first_vertex);
-
-    /* A vertex is read while the one before it is skinned: compilers do not move loads before the
-     * stores of an earlier turn themselves, for all they know these may touch the same memory. */
-    uint vertex = chunk.first_vertex + gl_LocalInvocationIndex;
-    vertex_source next;
-    if (vertex < end) {
-        next = load_source(record, vertex);
-    }
-    pelt_ordered_box box = pelt_empty_box();
-    for (; vertex < end; vertex += PELT_GROUP_SIZE) {
-        vertex_source source = next;
-        if (vertex + PELT_GROUP_SIZE < end) {
-            next = load_source(record, vertex + PELT_GROUP_SIZE);
-        }
-        ivec3 point = pelt_order(ivec3(skin_vertex(record, vertex, source)));
-        box = pelt_union(box, pelt_ordered_box(point, point));
-    }
-    if ((record.flags & PELT_RECORD_BOX) == 0u) {
-        return;
-    }
-    box = pelt_reduce(box);
-    if (gl_LocalInvocationIndex == 0u) {
-        if ((record.flags & PELT_RECORD_PARTIAL) != 0u) {
-            uint partial = record.first_partial + chunk.first_vertex / CHUNK_VERTICES;
-            pelt_store_box(constants.scratch, partial, box);
-        } else {
-            pelt_store_box(record.box, 0u, box);
-        }
+    exponent_of_one = 0x3f800000u + constants.zero;
+    if (TEAMS) {
+        skin_chunks_of_teams();
+    } else if (pelt_group_index() < constants.count) {
+        skin_chunk(pelt_group_index());
     }
 }

@@ -15,6 +15,18 @@ static inline void blend_matrix(float m[12], float weight, const float *matrix)
     }
 }
 
+static inline void cross(const float a[3], const float b[3], float out[3])
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static inline float dot(const float a[3], const float b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
 /* The largest magnitude; NaN does not count. */
 static inline float largest_of_three(const float v[3])
 {
@@ -36,7 +48,7 @@ static inline float power_to_one(float value)
 /* To unit length, if the squared length is far from overflow and underflow. */
 static inline bool normalize_comfortable(float v[3])
 {
-    float squared = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+    float squared = dot(v, v);
     if (!(squared >= 0x1p-60f && squared <= 0x1p60f)) {
         return false;
     }
@@ -57,26 +69,27 @@ static inline bool normalize_any(float v[3])
     return normalize_comfortable(v);
 }
 
-/* p' = M (p 1). A component is never -0, so boxes need no rule for it; +0 is set through the bits
- * because x + 0 is something that an optimiser may drop. */
+/* p' = M (p 1). Components below the least normal float in magnitude, -0 and NaN are written as +0:
+ * minima and maxima need no rules for them then, on no device. */
 static inline void deform_position(const float m[12], const float p[3], float out[3])
 {
     for (int i = 0; i < 3; i++) {
         const float *row = m + 4 * i;
-        float sum = row[0] * p[0] + row[1] * p[1] + row[2] * p[2] + row[3];
-        uint32_t bits = float_to_bits(sum);
-        out[i] = float_from_bits(bits == 0x80000000u ? 0 : bits);
+        float sum = row[0] * p[0] + (row[1] * p[1] + (row[2] * p[2] + row[3]));
+        out[i] = fabsf(sum) >= 0x1p-126f ? sum : 0.0f;
     }
 }
 
-/* cof(A) n: the rows of cof(A) are r1 x r2, r2 x r0, r0 x r1. */
+/* cof(A) n: the rows of cof(A) are r1 x r2, r2 x r0, r0 x r1, and (a x b) n = a (b x n), so that
+ * two cross products serve. */
 static inline void cofactor_times(const float m[12], const float n[3], float out[3])
 {
-    for (int i = 0; i < 3; i++) {
-        const float *a = m + 4 * ((i + 1) % 3), *b = m + 4 * ((i + 2) % 3);
-        out[i] = (a[1] * b[2] - a[2] * b[1]) * n[0] + (a[2] * b[0] - a[0] * b[2]) * n[1] +
-                 (a[0] * b[1] - a[1] * b[0]) * n[2];
-    }
+    float r1n[3], r2n[3];
+    cross(m + 4, n, r1n);
+    cross(m + 8, n, r2n);
+    out[0] = dot(m + 4, r2n);
+    out[1] = -dot(m, r2n);
+    out[2] = dot(m, r1n);
 }
 
 /* n' = normalize(cof(A) n); (0 0 1) if that vanishes. n need not be unit. Where the products of two
@@ -104,8 +117,7 @@ static inline void deform_normal(const float m[12], const float n[3], float out[
 static inline void deform_tangent(const float m[12], const float t[3], float out[3])
 {
     for (int i = 0; i < 3; i++) {
-        const float *row = m + 4 * i;
-        out[i] = row[0] * t[0] + row[1] * t[1] + row[2] * t[2];
+        out[i] = dot(m + 4 * i, t);
     }
     if (!normalize_comfortable(out) && !normalize_any(out)) {
         out[0] = 1.0f;

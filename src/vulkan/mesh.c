@@ -38,6 +38,7 @@ void pelt_gpu_mesh_write(const pelt_packed_mesh *mesh, void *memory, VkDeviceAdd
         .vertex_count = mesh->vertex_count,
         .set_count = mesh->set_count,
         .joint_bytes = mesh->joint_bytes,
+        .joint_count = mesh->joint_count,
     };
     out->vertices = place(mesh->vertices, sizes.vertices, memory, address, &offset);
     if (mesh->tangents) {

@@ -12,32 +12,58 @@ static const uint32_t skin_subgroup_code[] =
 static const uint32_t reduce_bounds_code[] =
 #include "reduce_bounds.comp.inc"
     ;
+static const uint32_t reduce_bounds_subgroup_code[] =
+#include "reduce_bounds_subgroup.comp.inc"
+    ;
 static const uint32_t joint_boxes_code[] =
 #include "joint_boxes.comp.inc"
     ;
 
 enum {
-    DEFAULT_CHUNK = 1024,
     LARGEST_CHUNK = 65536,
     CHUNK_UNIT = 64,
-    SMALL_GROUP = 32,
     GROUPS_A_DIMENSION = 65535 /* what every device has */
+};
+
+/* Shared palettes are as large as leaves room for as many groups as registers do, 48 KiB for eight
+ * wide or 32 narrow ones: compilers, too, give more registers where shared memory is the limit. */
+const skin_permutation pelt_skin_permutations[SKIN_PERMUTATION_COUNT] = {
+    { PELT_VERTEX_TANGENTS, false, SHAPE_WIDE, 112 },
+    { PELT_VERTEX_TANGENTS, false, SHAPE_WIDE, 0 },
+    { PELT_VERTEX_TANGENTS, false, SHAPE_NARROW, 24 },
+    { PELT_VERTEX_TANGENTS, false, SHAPE_NARROW, 0 },
+    { PELT_VERTEX_PLAIN, false, SHAPE_WIDE, 112 },
+    { PELT_VERTEX_PLAIN, false, SHAPE_WIDE, 0 },
+    { PELT_VERTEX_PLAIN, false, SHAPE_NARROW, 24 },
+    { PELT_VERTEX_PLAIN, false, SHAPE_NARROW, 0 },
+    { PELT_VERTEX_ANY, false, SHAPE_WIDE, 112 },
+    { PELT_VERTEX_ANY, false, SHAPE_WIDE, 0 },
+    { PELT_VERTEX_ANY, false, SHAPE_NARROW, 24 },
+    { PELT_VERTEX_ANY, false, SHAPE_NARROW, 0 },
+    { PELT_VERTEX_ANY, true, SHAPE_WIDE, 0 },
+    { PELT_VERTEX_ANY, true, SHAPE_NARROW, 0 },
+    { PELT_VERTEX_ANY, false, SHAPE_TEAMS, 0 },
+    { PELT_VERTEX_ANY, true, SHAPE_TEAMS, 0 },
 };
 
 /* Specialisation constants, by constant_id. */
 typedef struct specialisation {
     uint32_t group_size;
-    uint32_t chunk_vertices;
-    uint32_t most_sets;
-    VkBool32 any_joints_16;
+    uint32_t vertex;
+    VkBool32 any_influences;
+    uint32_t shared_joints;
+    VkBool32 teams;
+    VkBool32 read_ahead;
 } specialisation;
 
 static const VkSpecializationMapEntry constant_entries[] = {
     { 0, offsetof(specialisation, group_size), sizeof(uint32_t) },
     { 1, offsetof(specialisation, group_size), sizeof(uint32_t) },
-    { 2, offsetof(specialisation, chunk_vertices), sizeof(uint32_t) },
-    { 3, offsetof(specialisation, most_sets), sizeof(uint32_t) },
-    { 4, offsetof(specialisation, any_joints_16), sizeof(VkBool32) },
+    { 2, offsetof(specialisation, vertex), sizeof(uint32_t) },
+    { 3, offsetof(specialisation, any_influences), sizeof(VkBool32) },
+    { 4, offsetof(specialisation, shared_joints), sizeof(uint32_t) },
+    { 5, offsetof(specialisation, teams), sizeof(VkBool32) },
+    { 6, offsetof(specialisation, read_ahead), sizeof(VkBool32) },
 };
 
 static pelt_result check_info(const pelt_host *host, const pelt_skin_pass_info *info)
@@ -94,7 +120,8 @@ static pelt_result examine(pelt_skin_pass *pass, const pelt_instance_functions *
                            (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
 
     /* Vulkan guarantees 128 invocations. Devices with narrow subgroups (software) gain nothing from
-     * them and waste less on small meshes with 64. */
+     * them and waste less on the ends of meshes with 64. */
+    pass->is_processor = basic.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const VkPhysicalDeviceLimits *limits = &basic.limits;
     pass->group_size = subgroup.subgroupSize >= 32 ? PELT_GROUP_MAX : PELT_GROUP_MAX / 2;
     if (limits->maxComputeWorkGroupInvocations < pass->group_size ||
@@ -147,8 +174,8 @@ static pelt_result create_pipelines(pelt_skin_pass *pass, VkPipelineCache cache,
     if (status != VK_SUCCESS) {
         return pelt_vulkan_fail(pass->host, status, "vkCreateShaderModule");
     }
-    VkSpecializationInfo specialisations[PELT_PERMUTATION_COUNT];
-    VkComputePipelineCreateInfo infos[PELT_PERMUTATION_COUNT];
+    VkSpecializationInfo specialisations[SKIN_PERMUTATION_COUNT];
+    VkComputePipelineCreateInfo infos[SKIN_PERMUTATION_COUNT];
     for (uint32_t i = 0; i < count; i++) {
         specialisations[i] = (VkSpecializationInfo){
             .mapEntryCount = sizeof(constant_entries) / sizeof(constant_entries[0]),
@@ -179,21 +206,27 @@ static pelt_result create_pipelines(pelt_skin_pass *pass, VkPipelineCache cache,
 static pelt_result create_all_pipelines(pelt_skin_pass *pass, VkPipelineCache cache,
                                         bool subgroup_arithmetic)
 {
-    const uint32_t most_sets[] = { 1, 2, 0 }; /* 0: any number */
-    specialisation permutations[PELT_PERMUTATION_COUNT];
-    for (uint32_t i = 0; i < PELT_PERMUTATION_COUNT; i++) {
-        permutations[i] = (specialisation){ .group_size = i % 2 ? SMALL_GROUP : pass->group_size,
-                                            .chunk_vertices = pass->chunk_vertices,
-                                            .most_sets = most_sets[i / 4],
-                                            .any_joints_16 = i / 2 % 2 };
+    specialisation permutations[SKIN_PERMUTATION_COUNT];
+    for (uint32_t i = 0; i < SKIN_PERMUTATION_COUNT; i++) {
+        const skin_permutation *permutation = &pelt_skin_permutations[i];
+        permutations[i] = (specialisation){
+            .group_size = permutation->shape == SHAPE_WIDE ? pass->group_size : NARROW_GROUP,
+            .vertex = permutation->vertex,
+            .any_influences = permutation->any_influences,
+            .shared_joints = permutation->shared_joints,
+            .teams = permutation->shape == SHAPE_TEAMS,
+            .read_ahead = !pass->is_processor,
+        };
     }
     pelt_result result =
         create_pipelines(pass, cache, subgroup_arithmetic ? skin_subgroup_code : skin_code,
                          subgroup_arithmetic ? sizeof(skin_subgroup_code) : sizeof(skin_code),
-                         permutations, PELT_PERMUTATION_COUNT, pass->skin);
+                         permutations, SKIN_PERMUTATION_COUNT, pass->skin);
     if (result == PELT_OK) {
-        result = create_pipelines(pass, cache, reduce_bounds_code, sizeof(reduce_bounds_code),
-                                  permutations, 1, &pass->reduce_bounds);
+        result = create_pipelines(
+            pass, cache, subgroup_arithmetic ? reduce_bounds_subgroup_code : reduce_bounds_code,
+            subgroup_arithmetic ? sizeof(reduce_bounds_subgroup_code) : sizeof(reduce_bounds_code),
+            permutations, 1, &pass->reduce_bounds);
     }
     if (result == PELT_OK) {
         result = create_pipelines(pass, cache, joint_boxes_code, sizeof(joint_boxes_code),
@@ -222,7 +255,7 @@ pelt_result pelt_skin_pass_create(const pelt_host *host, const pelt_skin_pass_in
     }
     pass->host = host;
     pass->vulkan = *info->vulkan;
-    pass->chunk_vertices = info->chunk_vertices > 0 ? info->chunk_vertices : DEFAULT_CHUNK;
+    pass->chunk_vertices = info->chunk_vertices;
     result = pelt_load_device_functions(host, instance.get_device_proc_addr, pass->vulkan.device,
                                         &pass->functions);
     if (result != PELT_OK) {
@@ -257,7 +290,7 @@ void pelt_skin_pass_destroy(pelt_skin_pass *pass)
     }
     const pelt_device_functions *vk = &pass->functions;
     const VkAllocationCallbacks *allocator = pass->vulkan.allocator;
-    for (uint32_t i = 0; i < PELT_PERMUTATION_COUNT; i++) {
+    for (uint32_t i = 0; i < SKIN_PERMUTATION_COUNT; i++) {
         vk->destroy_pipeline(pass->vulkan.device, pass->skin[i], allocator);
     }
     vk->destroy_pipeline(pass->vulkan.device, pass->reduce_bounds, allocator);
@@ -285,12 +318,17 @@ void pelt_cmd_skin(const pelt_skin_pass *pass, VkCommandBuffer commands,
         return;
     }
     const struct pelt_skin_constants skin = {
-        .chunks = table + tables->chunk_offset,
-        .records = table,
+        .chunks = table,
         .scratch = scratch,
         .count = tables->chunk_count,
+        .team_bits = tables->team_bits,
     };
-    pelt_dispatch(pass, commands, pass->skin[tables->permutation], &skin, sizeof(skin), skin.count);
+    uint32_t groups = tables->chunk_count;
+    if (pelt_skin_permutations[tables->permutation].shape == SHAPE_TEAMS) {
+        uint32_t teams = NARROW_GROUP >> tables->team_bits;
+        groups = groups / teams + (groups % teams != 0);
+    }
+    pelt_dispatch(pass, commands, pass->skin[tables->permutation], &skin, sizeof(skin), groups);
     if (tables->reduce_count == 0) {
         return;
     }

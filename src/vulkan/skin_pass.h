@@ -4,24 +4,36 @@
 
 #include "vulkan/functions.h"
 
-/* Permutations of the skin shader: the most sets that any mesh of the scene has (one, two, any),
- * times two for 16-bit joints in any of them, times two for small groups. */
-enum { PELT_PERMUTATION_COUNT = 12 };
+/* How work is given to invocations. */
+typedef enum skin_shape {
+    SHAPE_WIDE,   /* large groups, a chunk each: long meshes share one palette and one reduction */
+    SHAPE_NARROW, /* small groups, a chunk each: few invocations idle at the end of a mesh */
+    SHAPE_TEAMS   /* a chunk for a few invocations of a small group: the smallest meshes */
+} skin_shape;
 
-static inline uint32_t pelt_permutation(uint32_t most_sets, bool any_joints_16, bool small_groups)
-{
-    uint32_t sets = most_sets <= 2 ? most_sets - 1 : 2;
-    return 4 * sets + 2 * any_joints_16 + small_groups;
-}
+/* One specialisation of the skin shader, and what it can skin. */
+typedef struct skin_permutation {
+    uint32_t vertex;     /* PELT_VERTEX_... */
+    bool any_influences; /* several sets, joints of 16 bits */
+    skin_shape shape;
+    uint32_t shared_joints; /* most joints of a palette in shared memory; 0: read by address */
+} skin_permutation;
+
+/* The best ones first. */
+enum { SKIN_PERMUTATION_COUNT = 16 };
+extern const skin_permutation pelt_skin_permutations[SKIN_PERMUTATION_COUNT];
+
+enum { NARROW_GROUP = 32, LARGEST_TEAM_BITS = 3 };
 
 struct pelt_skin_pass {
     const pelt_host *host;
     pelt_vulkan vulkan;
     pelt_device_functions functions;
-    uint32_t chunk_vertices;
-    uint32_t group_size;
+    uint32_t chunk_vertices; /* 0: what suits the scene */
+    uint32_t group_size;     /* of wide shapes and of the other passes */
+    bool is_processor;       /* the device is the host's own, as software drivers are */
     VkPipelineLayout layout;
-    VkPipeline skin[PELT_PERMUTATION_COUNT];
+    VkPipeline skin[SKIN_PERMUTATION_COUNT];
     VkPipeline reduce_bounds;
     VkPipeline joint_boxes;
 };

@@ -1,6 +1,6 @@
-/* The tables of the skin pass: records of instances, chunks, reductions, in this order. Measuring
- * walks the instances as writing does, so both agree; each is linear in instances and chunks. */
-#include "vulkan/skin_pass.h"
+/* The tables of the skin pass: chunks, then reductions. Measuring walks the instances as writing
+ * does, so both agree; each is linear in instances and chunks. */
+#include "vulkan/skin_plan.h"
 
 #include "pelt/layout.h"
 
@@ -9,8 +9,9 @@
 /* Shaders index memory by 32 bits, and some devices wrap the product with the element's size. */
 static const uint64_t range_limit = UINT64_C(1) << 32;
 
-enum { BOX_SIZE = sizeof(pelt_box) };
 _Static_assert(sizeof(pelt_box) == 24, "six floats, as the shaders write them");
+
+enum { PARTIAL_SIZE = 32 }; /* two quads, as shaders/pelt/buffers.glsl has them */
 
 /* An address that must be a multiple of alignment, or may be 0 if optional. */
 static bool is_bad_address(VkDeviceAddress address, uint32_t alignment, bool optional)
@@ -111,58 +112,49 @@ static pelt_result check_instance(const pelt_host *host, const pelt_skin_tables_
     return PELT_OK;
 }
 
-static uint32_t chunks_of(const pelt_skin_pass *pass, const pelt_gpu_mesh *mesh)
+static uint32_t chunks_of(const pelt_gpu_mesh *mesh, uint32_t chunk_vertices)
 {
-    return (mesh->vertex_count - 1) / pass->chunk_vertices + 1;
+    return (mesh->vertex_count - 1) / chunk_vertices + 1;
 }
 
-/* What the instances add up to. 64 bits hold 2^32 instances of 2^28 vertices. */
-typedef struct totals {
-    uint64_t records, chunks, vertices, reductions, partials;
-    uint32_t most_sets;
-    bool any_joints_16;
-} totals;
+/* -- measuring ----------------------------------------------------------------------------- */
 
-static pelt_result count_all(const pelt_skin_pass *pass, const pelt_skin_tables_info *info,
-                             totals *out)
+static pelt_result check_all(const pelt_skin_pass *pass, const pelt_skin_tables_info *info)
 {
-    totals sum = { .most_sets = 1 };
-    for (uint32_t i = 0; i < info->mesh_count; i++) {
-        pelt_result result = check_mesh(pass->host, i, &info->meshes[i]);
-        if (result != PELT_OK) {
-            return result;
+    pelt_result result = PELT_OK;
+    for (uint32_t i = 0; result == PELT_OK && i < info->mesh_count; i++) {
+        result = check_mesh(pass->host, i, &info->meshes[i]);
+    }
+    for (uint32_t i = 0; result == PELT_OK && i < info->instance_count; i++) {
+        if (!info->instances[i].skip) {
+            result = check_instance(pass->host, info, i);
         }
     }
+    return result;
+}
+
+/* What the instances that are not skipped add up to. */
+typedef struct totals {
+    uint64_t instances, chunks, reductions, partials;
+} totals;
+
+static totals count_chunks(const pelt_skin_tables_info *info, uint32_t chunk_vertices)
+{
+    totals sum = { 0 };
     for (uint32_t i = 0; i < info->instance_count; i++) {
         const pelt_gpu_instance *instance = &info->instances[i];
         if (instance->skip) {
             continue;
         }
-        pelt_result result = check_instance(pass->host, info, i);
-        if (result != PELT_OK) {
-            return result;
-        }
-        const pelt_gpu_mesh *mesh = &info->meshes[instance->mesh];
-        uint32_t chunks = chunks_of(pass, mesh);
-        sum.records++;
+        uint32_t chunks = chunks_of(&info->meshes[instance->mesh], chunk_vertices);
+        sum.instances++;
         sum.chunks += chunks;
-        sum.vertices += mesh->vertex_count;
         if (instance->box && chunks > 1) {
             sum.reductions++;
             sum.partials += chunks;
         }
-        sum.most_sets = mesh->set_count > sum.most_sets ? mesh->set_count : sum.most_sets;
-        sum.any_joints_16 |= mesh->joint_bytes == 2;
     }
-    *out = sum;
-    return PELT_OK;
-}
-
-/* Whether chunks are so short that most invocations of a usual group would idle: up to one vertex
- * for each on average. */
-static bool wants_small_groups(const pelt_skin_pass *pass, const totals *sum)
-{
-    return sum->vertices <= sum->chunks * pass->group_size;
+    return sum;
 }
 
 pelt_result pelt_skin_tables_measure(const pelt_skin_pass *pass, const pelt_skin_tables_info *info,
@@ -173,38 +165,41 @@ pelt_result pelt_skin_tables_measure(const pelt_skin_pass *pass, const pelt_skin
         return pelt_fail(pass->host, PELT_ERROR_ARGUMENT, NULL, NULL,
                          "meshes or instances are counted but NULL");
     }
-    totals sum;
-    pelt_result result = count_all(pass, info, &sum);
+    pelt_result result = check_all(pass, info);
     if (result != PELT_OK) {
         return result;
     }
-    uint64_t record_bytes = sum.records * sizeof(struct pelt_skin_record);
-    uint64_t chunk_bytes = sum.chunks * sizeof(struct pelt_chunk);
+    skin_plan plan = pelt_plan_skinning(pass, info);
+    totals sum = count_chunks(info, plan.chunk_vertices);
+    uint64_t chunk_bytes = sum.chunks * sizeof(struct pelt_skin_chunk);
     uint64_t reduction_bytes = sum.reductions * sizeof(struct pelt_reduction);
-    uint64_t scratch_bytes = sum.partials * BOX_SIZE;
-    if (record_bytes > range_limit || chunk_bytes > range_limit || scratch_bytes > range_limit) {
+    uint64_t scratch_bytes = sum.partials * PARTIAL_SIZE; /* fewer than those of chunks */
+    if (chunk_bytes > range_limit) {
         return pelt_fail(pass->host, PELT_ERROR_RANGE, NULL, NULL,
                          "%llu instances of %llu chunks: a table would exceed 4 GiB",
-                         (unsigned long long)sum.records, (unsigned long long)sum.chunks);
+                         (unsigned long long)sum.instances, (unsigned long long)sum.chunks);
     }
     *out = (pelt_skin_tables){
-        .table_size = (size_t)(record_bytes + chunk_bytes + reduction_bytes),
+        .table_size = (size_t)(chunk_bytes + reduction_bytes),
         .scratch_size = (size_t)scratch_bytes,
-        .chunk_offset = (size_t)record_bytes,
-        .reduction_offset = (size_t)(record_bytes + chunk_bytes),
-        .instance_count = (uint32_t)sum.records,
+        .reduction_offset = (size_t)chunk_bytes,
+        .instance_count = (uint32_t)sum.instances,
         .chunk_count = (uint32_t)sum.chunks,
         .reduce_count = (uint32_t)sum.reductions,
-        .permutation =
-            pelt_permutation(sum.most_sets, sum.any_joints_16, wants_small_groups(pass, &sum)),
+        .chunk_vertices = plan.chunk_vertices,
+        .team_bits = plan.team_bits,
+        .permutation = plan.permutation,
     };
     return PELT_OK;
 }
 
-static struct pelt_skin_record make_record(const pelt_gpu_mesh *mesh,
-                                           const pelt_gpu_instance *instance)
+/* -- writing ------------------------------------------------------------------------------- */
+
+/* All but what differs between the chunks of an instance. */
+static struct pelt_skin_chunk make_chunk(const pelt_gpu_mesh *mesh,
+                                         const pelt_gpu_instance *instance)
 {
-    struct pelt_skin_record record = {
+    struct pelt_skin_chunk chunk = {
         .vertices = instance->vertices ? instance->vertices : mesh->vertices,
         .tangents = instance->tangents ? instance->tangents : mesh->tangents,
         .weights = mesh->weights,
@@ -216,19 +211,20 @@ static struct pelt_skin_record make_record(const pelt_gpu_mesh *mesh,
         .box = instance->box,
         .vertex_count = mesh->vertex_count,
         .set_count = mesh->set_count,
+        .joint_count = mesh->joint_count,
         .position_stride = instance->position_stride / 4,
         .normal_stride = instance->normal_stride / 4,
         .tangent_stride = instance->tangent_stride / 4,
     };
-    bool interleaved = instance->normals == instance->positions + 12 &&
-                       instance->position_stride == 16 && instance->normal_stride == 16 &&
-                       instance->positions % 16 == 0;
-    record.flags = (mesh->joint_bytes == 2 ? PELT_RECORD_JOINTS_16 : 0) |
-                   (interleaved ? PELT_RECORD_INTERLEAVED : 0) |
-                   (record.out_normals ? PELT_RECORD_NORMALS : 0) |
-                   (mesh->tangents && record.out_tangents ? PELT_RECORD_TANGENTS : 0) |
-                   (record.box ? PELT_RECORD_BOX : 0);
-    return record;
+    if (!mesh->tangents) {
+        chunk.tangents = mesh->weights;
+    }
+    chunk.flags = (mesh->joint_bytes == 2 ? PELT_CHUNK_JOINTS_16 : 0) |
+                  (pelt_is_interleaved(instance) ? PELT_CHUNK_INTERLEAVED : 0) |
+                  (instance->normals ? PELT_CHUNK_NORMALS : 0) |
+                  (pelt_has_tangents(mesh, instance) ? PELT_CHUNK_TANGENTS : 0) |
+                  (instance->box ? PELT_CHUNK_BOX : 0);
+    return chunk;
 }
 
 /* Whole entries in rising order, for memory may be write-combined. */
@@ -241,10 +237,9 @@ static char *append(char *at, const void *entry, size_t size)
 void pelt_skin_tables_write(const pelt_skin_pass *pass, const pelt_skin_tables_info *info,
                             const pelt_skin_tables *tables, void *memory)
 {
-    char *records = memory;
-    char *chunks = records + tables->chunk_offset;
-    char *reductions = records + tables->reduction_offset;
-    uint32_t record_index = 0;
+    (void)pass;
+    char *chunks = memory;
+    char *reductions = chunks + tables->reduction_offset;
     uint32_t partial = 0;
     for (uint32_t i = 0; i < info->instance_count; i++) {
         const pelt_gpu_instance *instance = &info->instances[i];
@@ -252,23 +247,24 @@ void pelt_skin_tables_write(const pelt_skin_pass *pass, const pelt_skin_tables_i
             continue;
         }
         const pelt_gpu_mesh *mesh = &info->meshes[instance->mesh];
-        struct pelt_skin_record record = make_record(mesh, instance);
-        uint32_t count = chunks_of(pass, mesh);
-        if (record.box && count > 1) {
-            record.flags |= PELT_RECORD_PARTIAL;
-            record.first_partial = partial;
+        struct pelt_skin_chunk chunk = make_chunk(mesh, instance);
+        uint32_t count = chunks_of(mesh, tables->chunk_vertices);
+        if (instance->box && count > 1) {
+            chunk.flags |= PELT_CHUNK_PARTIAL;
+            chunk.partial = partial;
             partial += count;
-            const struct pelt_reduction reduction = { .box = record.box,
-                                                      .first_partial = record.first_partial,
+            const struct pelt_reduction reduction = { .box = instance->box,
+                                                      .first_partial = chunk.partial,
                                                       .count = count };
             reductions = append(reductions, &reduction, sizeof(reduction));
         }
-        records = append(records, &record, sizeof(record));
         for (uint32_t c = 0; c < count; c++) {
-            const struct pelt_chunk chunk = { .record = record_index,
-                                              .first_vertex = c * pass->chunk_vertices };
+            uint32_t left = mesh->vertex_count - chunk.first_vertex;
+            chunk.end_vertex = chunk.first_vertex +
+                               (left < tables->chunk_vertices ? left : tables->chunk_vertices);
             chunks = append(chunks, &chunk, sizeof(chunk));
+            chunk.first_vertex = chunk.end_vertex;
+            chunk.partial++;
         }
-        record_index++;
     }
 }
