@@ -321,6 +321,9 @@ static int run(pelt_report *report, int argc, char **argv)
     if (argc > 0 && strcmp(argv[0], "pose") == 0) {
         return pelt_command_bench_pose.run(report, argc - 1, argv + 1);
     }
+    if (argc > 0 && strcmp(argv[0], "crowd") == 0) {
+        return pelt_command_bench_crowd.run(report, argc - 1, argv + 1);
+    }
     bench_options options = { .rounds = 9, .scale = INFINITY };
     const char *operand;
     const pelt_option table[] = {
@@ -448,7 +451,8 @@ const pelt_command pelt_command_bench = {
         "--vertices and so on, which also change named ones. On a software device scenes are made\n"
         "smaller unless --scale says how much.\n"
         "\n"
-        "'pelt bench pose' measures the pose pass; see 'pelt bench pose --help'.\n",
+        "'pelt bench pose' measures the pose pass, 'pelt bench crowd' draws crowds; see\n"
+        "'pelt bench pose --help' and 'pelt bench crowd --help'.\n",
     .example = "pelt bench --scene all -o results.json --svg plots",
     .run = run,
 };

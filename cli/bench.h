@@ -4,8 +4,8 @@
 
 #include "cli/options.h"
 
-/* "bench pose" */
-extern const pelt_command pelt_command_bench_pose;
+/* "bench pose", "bench crowd" */
+extern const pelt_command pelt_command_bench_pose, pelt_command_bench_crowd;
 
 #ifdef PELT_HAVE_VULKAN
 

@@ -1607,6 +1607,41 @@ class Bench(Case):
         self.fails(1, "missing.glb", "bench", "--file", self.path("missing.glb"), "--variant", "pelt")
 
 
+class BenchCrowd(Case):
+    FORMS = ["pose", "skin", "find", "skinned", "nearest", "lerp", "lerp-16", "lerp-4x4", "blend"]
+
+    def test_help(self):
+        run = self.ok("bench", "crowd", "--help")
+        self.assertTrue(run.out.startswith("Usage: pelt bench crowd"))
+        for name in "instances vertices file size rounds output json".split():
+            self.assertRegex(run.out, r"(?m)^  (-\w,|   ) --%s\b" % name)
+        self.assertIn("pelt bench crowd --help", self.ok("bench", "--help").out)
+
+    def test_wrong_arguments(self):
+        for text, args in (("exclude each other", ("--file", "a.glb", "--vertices", 900)),
+                           ("takes no file", ("a.glb",)), ("unknown option", ("--scene", "all"))):
+            self.fails(2, text, "bench", "crowd", *args)
+        self.fails(1, "missing.glb", "bench", "crowd", "--file", self.path("missing.glb"))
+        self.fails(3, "xyzzy", "bench", "crowd", env=dict(os.environ, PELT_DEVICE="xyzzy"))
+
+    def test_results(self):
+        self.need_gpu()
+        out = self.path("crowd.json")
+        run = self.ok("bench", "crowd", "--instances", 6, "--vertices", 200, "--rounds", 2, "--size",
+                      "128x72", "-o", out)
+        self.assertRegex(run.out, r"(?m)^6 instances of [\d,]+ vertices and [\d,]+ triangles, 30 joints")
+        for name in self.FORMS:
+            self.assertRegex(run.out, r"(?m)^  %s +[\d.]+ " % name)
+        with open(out) as file:
+            result = json.load(file)
+        self.assertEqual([form["name"] for form in result["forms"]], self.FORMS)
+        self.assertEqual((result["instances"], result["drawCalls"], result["clips"]), (6, 1, 2))
+        for form in result["forms"]:
+            self.assertGreater(form["time"]["seconds"], 0)
+            self.assertTrue(form["checked"])
+        self.assertEqual(result["forms"][5]["memory"], result["frames"] * 30 * 48)
+
+
 class BenchPose(Case):
     FORMS = ["floor", "pose", "pose-two", "pose-overrides", "pose-fourth"]
 
