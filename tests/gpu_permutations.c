@@ -293,13 +293,19 @@ static void extreme_matrices_turn_directions_as_on_the_cpu(void **state)
     }
 }
 
-/* Where the normal is as ever and the tangent all but vanishes, or does: both stay along x. */
-static void tangents_alone_may_be_extreme(void **state)
+/* Where x is scaled by other than y and z, so that of a normal and a tangent along x one alone is
+ * extreme, or what scaling by the largest element leaves of the others: both stay along x. */
+static void one_direction_alone_may_be_extreme(void **state)
 {
     (void)state;
-    static const float scales[] = { 1e-20f, 0.0f, 1e20f };
-    for (uint32_t i = 0; i < 9; i++) {
-        uint32_t size = i < 3 ? 2500 : i < 6 ? 250 : 40;
+    enum { CASES = 5 };
+    static const struct {
+        float x, others;
+    } scales[CASES] = {
+        { 1e-20f, 1.0f }, { 0.0f, 1.0f }, { 1e20f, 1.0f }, { 1e30f, 1.0f }, { 1e30f, 1e-12f },
+    };
+    for (uint32_t i = 0; i < 3 * CASES; i++) {
+        uint32_t shape = i / CASES, size = shape == 0 ? 2500 : shape == 1 ? 250 : 40;
         pelt_packed_mesh *mesh = scene_mesh(i, size, 4, 14, true);
         const float x[3] = { 1, 0, 0 };
         for (uint32_t v = 0; v < size; v++) {
@@ -309,13 +315,13 @@ static void tangents_alone_may_be_extreme(void **state)
         float *matrices = calloc(14 * 12, sizeof(float));
         assert_non_null(matrices);
         for (uint32_t j = 0; j < 14; j++) {
-            matrices[12 * j] = scales[i % 3];
-            matrices[12 * j + 5] = matrices[12 * j + 10] = 1.0f;
+            matrices[12 * j] = scales[i % CASES].x;
+            matrices[12 * j + 5] = matrices[12 * j + 10] = scales[i % CASES].others;
         }
         stage *self = make_stage();
         scene_instance *instance =
             add_instance(self, add_mesh(self, mesh), SCENE_INTERLEAVED, matrices);
-        assert_int_equal(skin(self, 0)->shape, i / 3);
+        assert_int_equal(skin(self, 0)->shape, shape);
         for (uint32_t v = 0; v < size; v++) {
             assert_int_equal(scene_word(&self->scene, instance->normals + 16 * (size_t)v),
                              mesh->vertices[v].normal);
@@ -486,7 +492,7 @@ int main(void)
         cmocka_unit_test(teams_skin_single_meshes),
         cmocka_unit_test(mixed_scenes_are_skinned_in_every_shape),
         cmocka_unit_test(extreme_matrices_turn_directions_as_on_the_cpu),
-        cmocka_unit_test(tangents_alone_may_be_extreme),
+        cmocka_unit_test(one_direction_alone_may_be_extreme),
         cmocka_unit_test(all_codes_of_weights_are_exact),
         cmocka_unit_test(all_codes_of_further_weights_are_exact),
     };

@@ -338,6 +338,15 @@ static void scale_and_mirrors_keep_directions_right(void **state)
         expect_direction(n, 0.48, 0.6, 0.64);
         expect_direction(t, -0.8, 0, 0.6);
     }
+    /* Elements that differ by more than the squares of floats: diag(a b b) has the cofactors
+     * (b^2, a b, a b), of which the last two are all that is left of n, and the first of t. */
+    deform_one((float[12]){ 1e30f, 0, 0, 0, 0, 1e-12f, 0, 0, 0, 0, 1e-12f, 0 }, n, t);
+    expect_direction(n, 0, 0.6, 0.64);
+    expect_direction(t, 0.8, 0, 0);
+    /* diag(b a 0): cof = diag(0 0 a b). */
+    deform_one((float[12]){ 1e-25f, 0, 0, 0, 0, 1e-1f, 0, 0, 0, 0, 0, 0 }, n, t);
+    expect_direction(n, 0, 0, 1);
+    expect_direction(t, 0.8, 0, 0);
     /* Shear x += y: cof has rows (1 0 0), (-1 1 0), (0 0 1). */
     deform_one((float[12]){ 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 }, n, t);
     expect_direction(n, 0.48, 0.12, 0.64);

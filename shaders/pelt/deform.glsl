@@ -110,10 +110,22 @@ pelt_matrix pelt_matrix_to_one(pelt_matrix m)
     return m;
 }
 
-/* normalize(cof(A) n) whatever A; (0 0 1) if that vanishes. n need not be unit. */
+/* Whether a vector's size is between 2^-100 and 2^100: if it is a sum of products, one that has
+ * underflowed would not have mattered, and none has overflowed. By bits, for NaN is not. */
+bool pelt_is_moderate(vec3 v)
+{
+    uint size = floatBitsToUint(abs(v.x) + abs(v.y) + abs(v.z));
+    return size - 0x0d800000u <= 0x71800000u - 0x0d800000u;
+}
+
+/* normalize(cof(A) n) whatever A; (0 0 1) if that vanishes. n need not be unit. A as it is comes
+ * first: if its elements differ much, scaling the largest to 1 leaves little of the others. */
 vec3 pelt_skin_extreme_normal(pelt_matrix m, vec3 n)
 {
-    vec3 v = pelt_cofactor_times(pelt_matrix_to_one(m), n);
+    vec3 v = pelt_cofactor_times(m, n);
+    if (!pelt_is_moderate(v)) {
+        v = pelt_cofactor_times(pelt_matrix_to_one(m), n);
+    }
     return pelt_normalize_any(v) ? v : vec3(0.0, 0.0, 1.0);
 }
 
@@ -121,6 +133,9 @@ vec3 pelt_skin_extreme_normal(pelt_matrix m, vec3 n)
 vec3 pelt_skin_extreme_tangent(pelt_matrix m, vec3 t)
 {
     vec3 v = pelt_turn(m, t);
+    if (!pelt_is_moderate(v)) {
+        v = pelt_turn(pelt_matrix_to_one(m), t);
+    }
     return pelt_normalize_any(v) ? v : vec3(1.0, 0.0, 0.0);
 }
 

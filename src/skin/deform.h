@@ -92,34 +92,63 @@ static inline void cofactor_times(const float m[12], const float n[3], float out
     out[2] = dot(m, r1n);
 }
 
-/* n' = normalize(cof(A) n); (0 0 1) if that vanishes. n need not be unit. Where the products of two
- * elements come near overflow or underflow they are formed again from A scaled by a power of two,
- * which changes no direction. */
+/* Whether a vector's size is between 2^-100 and 2^100: if it is a sum of products, one that has
+ * underflowed would not have mattered, and none has overflowed. */
+static inline bool is_moderate(const float v[3])
+{
+    float size = fabsf(v[0]) + fabsf(v[1]) + fabsf(v[2]);
+    return size >= 0x1p-100f && size <= 0x1p100f;
+}
+
+/* A with its largest element brought into [1, 2) by a power of two, which changes no direction. */
+static inline void matrix_to_one(const float m[12], float out[12])
+{
+    float largest[3] = { largest_of_three(m), largest_of_three(m + 4), largest_of_three(m + 8) };
+    float scale = power_to_one(largest_of_three(largest));
+    for (int i = 0; i < 12; i++) {
+        out[i] = m[i] * scale;
+    }
+}
+
+/* n' = normalize(cof(A) n); (0 0 1) if that vanishes. n need not be unit. A as it is comes first:
+ * if its elements differ much, scaling the largest to 1 leaves little of the others. */
 static inline void deform_normal(const float m[12], const float n[3], float out[3])
 {
     cofactor_times(m, n, out);
     if (normalize_comfortable(out)) {
         return;
     }
-    float largest[3] = { largest_of_three(m), largest_of_three(m + 4), largest_of_three(m + 8) };
-    float scale = power_to_one(largest_of_three(largest)), scaled[12];
-    for (int i = 0; i < 12; i++) {
-        scaled[i] = m[i] * scale;
+    if (!is_moderate(out)) {
+        float scaled[12];
+        matrix_to_one(m, scaled);
+        cofactor_times(scaled, n, out);
     }
-    cofactor_times(scaled, n, out);
     if (!normalize_any(out)) {
         out[0] = out[1] = 0.0f;
         out[2] = 1.0f;
     }
 }
 
+static inline void turn_direction(const float m[12], const float v[3], float out[3])
+{
+    for (int i = 0; i < 3; i++) {
+        out[i] = dot(m + 4 * i, v);
+    }
+}
+
 /* t' = normalize(A t); (1 0 0) if that vanishes. t need not be unit. */
 static inline void deform_tangent(const float m[12], const float t[3], float out[3])
 {
-    for (int i = 0; i < 3; i++) {
-        out[i] = dot(m + 4 * i, t);
+    turn_direction(m, t, out);
+    if (normalize_comfortable(out)) {
+        return;
     }
-    if (!normalize_comfortable(out) && !normalize_any(out)) {
+    if (!is_moderate(out)) {
+        float scaled[12];
+        matrix_to_one(m, scaled);
+        turn_direction(scaled, t, out);
+    }
+    if (!normalize_any(out)) {
         out[0] = 1.0f;
         out[1] = out[2] = 0.0f;
     }
