@@ -25,6 +25,7 @@ const pelt_bench_crowd_form_info pelt_bench_crowd_forms[PELT_BENCH_CROWD_FORM_CO
 typedef struct crowd_run {
     pelt_bench_crowd_data data;
     pelt_bench_crowd_result *out;
+    uint32_t job_count; /* JOBS, or without those that cannot be timed */
     uint32_t repeats[JOBS];
     double sample;
 } crowd_run;
@@ -63,7 +64,7 @@ static pelt_result warm_up(crowd_run *run)
     double enough = run->data.settings->warm_up > 0 ? run->data.settings->warm_up : 0.3;
     say(run, "warming up", 0, 0);
     for (uint32_t pass = 0; run->out->warm_up < enough || pass < PASSES_MIN; pass++) {
-        for (uint32_t i = 0; i < JOBS; i++) {
+        for (uint32_t i = 0; i < run->job_count; i++) {
             double seconds;
             pelt_result result = sample(run, i, &seconds);
             if (result != PELT_OK) {
@@ -83,15 +84,15 @@ static pelt_result measure_rounds(crowd_run *run)
     uint32_t rounds = run->data.settings->rounds;
     for (uint32_t round = 0; round < rounds; round++) {
         say(run, "measuring %u of %u", round + 1, rounds);
-        for (uint32_t i = 0; i < JOBS; i++) {
-            uint32_t job = round % 2 == 0 ? i : JOBS - 1 - i;
+        for (uint32_t i = 0; i < run->job_count; i++) {
+            uint32_t job = round % 2 == 0 ? i : run->job_count - 1 - i;
             pelt_result result = sample(run, job, &times[job][round]);
             if (result != PELT_OK) {
                 return result;
             }
         }
     }
-    for (uint32_t i = 0; i < JOBS; i++) {
+    for (uint32_t i = 0; i < run->job_count; i++) {
         pelt_bench_times statistics = pelt_bench_statistics(times[i], rounds);
         if (i < PELT_BENCH_CROWD_FORM_COUNT) {
             run->out->rows[i].times = statistics;
@@ -146,11 +147,13 @@ pelt_result pelt_bench_crowd_run(pelt_bench *bench, const pelt_bench_crowd_setti
                                  pelt_bench_crowd_result *out)
 {
     *out = (pelt_bench_crowd_result){ .instances = settings->instances };
+    bool software = bench->device->is_software;
     crowd_run run = { .out = out, .sample = settings->sample > 0 ? settings->sample : 0.02 };
     pelt_result result = pelt_bench_crowd_data_create(bench, settings, &run.data);
     if (result == PELT_OK) {
         result = pelt_bench_crowd_draw_create(&run.data);
     }
+    run.job_count = software ? PELT_BENCH_CROWD_FORM_COUNT : JOBS;
     for (uint32_t i = 0; i < JOBS; i++) {
         run.repeats[i] = 1;
     }

@@ -39,7 +39,8 @@ typedef struct pelt_bench_crowd_settings {
 
 typedef struct pelt_bench_crowd_row {
     pelt_bench_times times;
-    pelt_bench_times vertices; /* of draws: with every triangle culled, so without pixels */
+    pelt_bench_times vertices; /* of draws: with every triangle culled, so without pixels. Zeros
+                                * from software drivers, whose timestamps see pixels alone */
     uint64_t memory;           /* bytes that it needs, beside the source meshes */
     double vertex_bytes;       /* of draws: requested for a vertex */
     double differs; /* of draws, at baked frames: part of the picture's numbers that are not those

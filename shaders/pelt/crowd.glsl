@@ -7,7 +7,8 @@
 
 #include "buffers.glsl"
 #include "palette_texture.glsl"
-#include "unpack.glsl"
+/* Of which it needs pelt_palette_row. */
+#include "blend.glsl"
 
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pelt_crowd_instances {
     pelt_crowd_instance at[];
@@ -42,29 +43,20 @@ uvec4 pelt_mesh_joints(pelt_crowd_mesh mesh, uint entry)
     return pelt_joints_8(joints.at[entry]);
 }
 
-void pelt_add_weighted(inout pelt_matrix sum, uint joint, float weight)
-{
-    if (weight > 0.0) {
-        pelt_matrix matrix = pelt_palette_matrix(joint);
-        sum.rows[0] += weight * matrix.rows[0];
-        sum.rows[1] += weight * matrix.rows[1];
-        sum.rows[2] += weight * matrix.rows[2];
-    }
-}
-
-/* The blended matrix of a vertex, any number of influences. */
-pelt_matrix pelt_crowd_blend(pelt_crowd_mesh mesh, uint vertex)
+/* Of a vertex of several sets of influences; the implied weight comes last. */
+pelt_matrix pelt_crowd_blend_sets(pelt_crowd_mesh mesh, uint vertex, uvec4 joints)
 {
     pelt_words words = pelt_words(mesh.weights);
     vec4 weights = pelt_first_weights(words.at[vertex]);
-    uvec4 joints = pelt_mesh_joints(mesh, vertex);
     uint implied = joints.x;
     float left = 1.0;
     pelt_matrix sum = pelt_zero_matrix();
     for (uint set = 0u;;) {
-        for (uint slot = set == 0u ? 1u : 0u; slot < 4u; slot++) {
-            pelt_add_weighted(sum, joints[slot], weights[slot]);
-            left -= weights[slot];
+        for (uint slot = 0u; slot < 4u; slot++) {
+            if (weights[slot] > 0.0) {
+                pelt_add_joint(sum, joints[slot], weights[slot]);
+                left -= weights[slot];
+            }
         }
         if (++set >= mesh.set_count) {
             break;
@@ -73,8 +65,16 @@ pelt_matrix pelt_crowd_blend(pelt_crowd_mesh mesh, uint vertex)
         weights = pelt_further_weights(uvec2(words.at[at], words.at[at + 1u]));
         joints = pelt_mesh_joints(mesh, set * mesh.vertex_count + vertex);
     }
-    pelt_add_weighted(sum, implied, left);
+    pelt_add_joint(sum, implied, left);
     return sum;
+}
+
+/* The blended matrix of a vertex. */
+pelt_matrix pelt_crowd_blend(pelt_crowd_mesh mesh, uint vertex)
+{
+    uvec4 joints = pelt_mesh_joints(mesh, vertex);
+    return mesh.set_count > 1u ? pelt_crowd_blend_sets(mesh, vertex, joints)
+                               : pelt_blend(pelt_words(mesh.weights).at[vertex], joints);
 }
 
 /* A vertex where its instance stands; directions are unit. */
