@@ -140,10 +140,10 @@ static uint32_t columns(const pelt_bench_crowd_data *data)
 static void stand(const pelt_bench_crowd_data *data, const pelt_box *box, uint32_t i,
                   double world[12])
 {
-    uint32_t side = columns(data);
+    uint32_t side = columns(data), row = i / side;
     double c = cos(2.4 * i), s = sin(2.4 * i), step = spacing(box);
     const double matrix[12] = { c,  0, s, step * (i % side - (side - 1) / 2.0), 0, 1, 0, 0,
-                                -s, 0, c, step * (i / side - (side - 1) / 2.0) };
+                                -s, 0, c, step * (row - (side - 1) / 2.0) };
     memcpy(world, matrix, sizeof(matrix));
 }
 

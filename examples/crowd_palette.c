@@ -286,13 +286,13 @@ static uint32_t member_of_agent(const scene *s, uint32_t agent)
 /* Where a member stands: rows behind each other, the first ones nearest to the camera. */
 static void stand(const scene *s, uint32_t member, double world[12])
 {
-    uint32_t columns = (uint32_t)ceil(sqrt(s->count));
+    uint32_t columns = (uint32_t)ceil(sqrt(s->count)), row = member / columns;
     const pelt_box *box = &s->bake->clips[0].box;
     double spacing =
         1.2 * fmax((double)box->max[0] - box->min[0], (double)box->max[2] - box->min[2]);
     const double matrix[12] = { 1, 0, 0, spacing * (member % columns - (columns - 1) / 2.0),
                                 0, 1, 0, 0,
-                                0, 0, 1, -spacing * (member / columns) };
+                                0, 0, 1, -spacing * row };
     memcpy(world, matrix, sizeof(matrix));
 }
 

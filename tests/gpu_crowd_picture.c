@@ -67,10 +67,10 @@ static void close_troupe(troupe *t)
 /* Where member i of a square stands and looks. */
 static void place(uint32_t i, uint32_t count, double world[12])
 {
-    uint32_t side = (uint32_t)ceil(sqrt(count));
+    uint32_t side = (uint32_t)ceil(sqrt(count)), row = i / side;
     double c = cos(0.7 * i), s = sin(0.7 * i), size = 0.9 + 0.05 * (i % 5);
-    const double matrix[12] = { size * c,  0, size * s, 1.5 * (i % side), 0, size, 0, 0,
-                                -size * s, 0, size * c, -1.5 * (i / side) };
+    const double matrix[12] = { size * c, 0,         size * s, 1.5 * (i % side), 0,         size, 0,
+                                0,        -size * s, 0,        size * c,         -1.5 * row };
     memcpy(world, matrix, sizeof(matrix));
 }
 
@@ -203,6 +203,7 @@ static void draw_skinned(const troupe *t, const crowd *c, bool from_clip, const 
     pelt_buffer matrices, animated, table, scratch;
     char *memory = make_buffer(c->count * palette, &matrices);
     make_buffer(c->count * vertices, &animated);
+    assert_true(c->count > 0);
     pelt_gpu_instance *instances = calloc(c->count, sizeof(*instances));
     pelt_render_draw *draws = calloc(c->count, sizeof(*draws));
     assert_true(instances && draws);
