@@ -223,8 +223,10 @@ void pelt_bench_pose_record(const pelt_bench_pose_data *data, pelt_bench_pose_fo
 {
     if (form == PELT_BENCH_POSE_FLOOR) {
         record_floor(data, commands);
-    } else {
-        pelt_cmd_pose(data->pass, commands, &data->tables, data->table.address,
-                      data->states[form].address, data->scratch.address, frame);
+        return;
     }
+    pelt_pose_frame known = *frame;
+    known.no_global_multiplies = form != PELT_BENCH_POSE_OVERRIDES;
+    pelt_cmd_pose(data->pass, commands, &data->tables, data->table.address,
+                  data->states[form].address, data->scratch.address, &known);
 }

@@ -48,6 +48,10 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pe
 };
 layout(push_constant) uniform constants_block { pelt_pose_constants constants; };
 
+/* Whether there may be left parts at all. Without the shared memory for them twice as many groups
+ * run at once. */
+layout(constant_id = 2) const bool GLOBAL_MULTIPLIES = true;
+
 /* Rows an instance's state takes; its world transform comes first. */
 const uint STATE_ROWS = 10u;
 
@@ -59,7 +63,7 @@ const uint LINK_NOTHING = 0x1fffffffu;
 const uint LINK_REST = 0x1fffffffu;
 
 shared vec4 shared_right[3 * PELT_POSE_LANES]; /* later: global transforms */
-shared vec4 shared_left[3 * PELT_POSE_LANES];
+shared vec4 shared_left[GLOBAL_MULTIPLIES ? 3 * PELT_POSE_LANES : 1];
 shared uint shared_links[PELT_POSE_LANES];
 
 /* A node's path. */
@@ -67,6 +71,11 @@ struct node_path {
     pelt_matrix right;
     uint link;
 };
+
+bool has_left(uint link)
+{
+    return GLOBAL_MULTIPLIES && (link & LINK_LEFT) != 0u;
+}
 
 /* Three rows behind each other: one address, and not three. */
 pelt_matrix load_rows(uvec2 address, uint row)
@@ -199,7 +208,7 @@ bool apply_override(uint number, uint count, uint node, uint slot, inout node_pa
         path.right = matrix;
         path.link = LINK_ABOVE | LINK_NOTHING;
         return false;
-    } else {
+    } else if (GLOBAL_MULTIPLIES) {
         store_left(slot, matrix);
         path.link |= LINK_LEFT;
     }
@@ -236,9 +245,9 @@ void double_path(uint slot, inout node_path path)
         uint above = path.link & LINK_REST;
         above_link = shared_links[above];
         path.right = pelt_multiply(load_right(above), path.right);
-        if ((above_link & LINK_LEFT) != 0u) {
+        if (has_left(above_link)) {
             left = load_left(above);
-            if ((path.link & LINK_LEFT) != 0u) {
+            if (has_left(path.link)) {
                 left = pelt_multiply(load_left(slot), left);
             }
         }
@@ -246,7 +255,7 @@ void double_path(uint slot, inout node_path path)
     barrier();
     if (open) {
         store_right(slot, path.right);
-        if ((above_link & LINK_LEFT) != 0u) {
+        if (has_left(above_link)) {
             store_left(slot, left);
         }
         path.link = above_link | (path.link & LINK_LEFT);
@@ -267,7 +276,7 @@ pelt_matrix end_path(uint slot, node_path path, uint scratch)
             pelt_matrix(vec4[3](rows.at[row], rows.at[row + 1u], rows.at[row + 2u]));
         global = pelt_multiply(above, global);
     }
-    if ((path.link & LINK_LEFT) != 0u) {
+    if (has_left(path.link)) {
         global = pelt_multiply(load_left(slot), global);
     }
     return global;

@@ -83,6 +83,18 @@ static void random_life(uint64_t *state, const pelt_model *model, uint32_t overr
     }
 }
 
+/* The overrides that a frame without global multiplications knows. */
+static uint32_t without_global_multiplies(const life *from, pelt_pose_override *out)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < from->override_count; i++) {
+        if (from->overrides[i].kind != PELT_OVERRIDE_GLOBAL_MULTIPLY) {
+            out[count++] = from->overrides[i];
+        }
+    }
+    return count;
+}
+
 /* sockets: all nodes are; else only node 0. */
 static void check_model(pelt_headless *device, const pelt_model *model, bool sockets,
                         uint32_t count, uint32_t overrides, uint64_t seed)
@@ -106,6 +118,14 @@ static void check_model(pelt_headless *device, const pelt_model *model, bool soc
     for (uint32_t i = 0; i < count; i++) {
         sample_cpu(pose, &lives[i].instance, now);
         pose_expect(pose, lives[i].overrides, lives[i].override_count, &expected);
+        pose_check_instance(&scene, i, &expected, lives[i].instance.world);
+    }
+    pose_scene_run(&scene, (pelt_pose_frame){ .now = now, .no_global_multiplies = true });
+    for (uint32_t i = 0; i < count; i++) {
+        pelt_pose_override some[POSE_OVERRIDES];
+        uint32_t some_count = without_global_multiplies(&lives[i], some);
+        sample_cpu(pose, &lives[i].instance, now);
+        pose_expect(pose, some, some_count, &expected);
         pose_check_instance(&scene, i, &expected, lives[i].instance.world);
     }
     pose_expected_close(&expected);

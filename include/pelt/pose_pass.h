@@ -162,6 +162,10 @@ typedef struct pelt_pose_frame {
     double now;      /* seconds of the caller's clock, magnitude at most 2^29 */
     uint32_t number; /* counts up: what intervals go by */
     bool all;        /* whatever the intervals; as the first frame must */
+
+    /* No override of any instance multiplies a global transform; one that does is ignored. Saves
+     * half of the pass's shared memory, and on some devices nearly half its time. */
+    bool no_global_multiplies;
 } pelt_pose_frame;
 
 /* Records one dispatch for all instances of all rigs. table: 8-byte aligned; instances and scratch:

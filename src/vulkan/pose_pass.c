@@ -1,4 +1,4 @@
-/* The pipeline of the pose pass, and recording it. */
+/* The pipelines of the pose pass, and recording it. */
 #include "vulkan/pose_pass.h"
 
 #include "pelt/pose_layout.h"
@@ -81,7 +81,7 @@ static pelt_result create_layout(pelt_pose_pass *pass)
     return PELT_OK;
 }
 
-static pelt_result create_pipeline(pelt_pose_pass *pass, VkPipelineCache cache)
+static pelt_result create_pipelines(pelt_pose_pass *pass, VkPipelineCache cache)
 {
     const pelt_device_functions *vk = &pass->functions;
     const VkShaderModuleCreateInfo module_info = {
@@ -96,27 +96,35 @@ static pelt_result create_pipeline(pelt_pose_pass *pass, VkPipelineCache cache)
         return pelt_vulkan_fail(pass->host, status, "vkCreateShaderModule");
     }
     /* The group's size, by both constants of pelt/group.glsl. */
-    const uint32_t lanes = PELT_POSE_LANES;
-    const VkSpecializationMapEntry entries[] = { { 0, 0, sizeof(lanes) }, { 1, 0, sizeof(lanes) } };
-    const VkSpecializationInfo specialisation = {
-        .mapEntryCount = 2,
-        .pMapEntries = entries,
-        .dataSize = sizeof(lanes),
-        .pData = &lanes,
-    };
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {
-            .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-            .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-            .module = module,
-            .pName = "main",
-            .pSpecializationInfo = &specialisation,
-        },
-        .layout = pass->layout,
-    };
-    status = vk->create_compute_pipelines(pass->vulkan.device, cache, 1, &info,
-                                          pass->vulkan.allocator, &pass->pipeline);
+    static const uint32_t values[2][2] = { { PELT_POSE_LANES, VK_FALSE },
+                                           { PELT_POSE_LANES, VK_TRUE } };
+    const VkSpecializationMapEntry entries[] = { { 0, 0, sizeof(uint32_t) },
+                                                 { 1, 0, sizeof(uint32_t) },
+                                                 { 2, sizeof(uint32_t), sizeof(VkBool32) } };
+    VkSpecializationInfo specialisations[2];
+    VkComputePipelineCreateInfo infos[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        specialisations[i] = (VkSpecializationInfo){
+            .mapEntryCount = 3,
+            .pMapEntries = entries,
+            .dataSize = sizeof(values[i]),
+            .pData = values[i],
+        };
+        infos[i] = (VkComputePipelineCreateInfo){
+            .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+            .stage = {
+                .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                .module = module,
+                .pName = "main",
+                .pSpecializationInfo = &specialisations[i],
+            },
+            .layout = pass->layout,
+        };
+    }
+    /* Those that fail are VK_NULL_HANDLE. */
+    status = vk->create_compute_pipelines(pass->vulkan.device, cache, 2, infos,
+                                          pass->vulkan.allocator, pass->pipelines);
     vk->destroy_shader_module(pass->vulkan.device, module, pass->vulkan.allocator);
     return status == VK_SUCCESS ? PELT_OK
                                 : pelt_vulkan_fail(pass->host, status, "vkCreateComputePipelines");
@@ -156,7 +164,7 @@ pelt_result pelt_pose_pass_create(const pelt_host *host, const pelt_pose_pass_in
     if (result != PELT_OK) {
         goto fail;
     }
-    result = create_pipeline(pass, info->cache);
+    result = create_pipelines(pass, info->cache);
     if (result != PELT_OK) {
         goto fail;
     }
@@ -173,7 +181,9 @@ void pelt_pose_pass_destroy(pelt_pose_pass *pass)
         return;
     }
     const pelt_device_functions *vk = &pass->functions;
-    vk->destroy_pipeline(pass->vulkan.device, pass->pipeline, pass->vulkan.allocator);
+    for (uint32_t i = 0; i < 2; i++) {
+        vk->destroy_pipeline(pass->vulkan.device, pass->pipelines[i], pass->vulkan.allocator);
+    }
     vk->destroy_pipeline_layout(pass->vulkan.device, pass->layout, pass->vulkan.allocator);
     pelt_release(pass->host, pass);
 }
@@ -197,7 +207,8 @@ void pelt_cmd_pose(const pelt_pose_pass *pass, VkCommandBuffer commands,
         .all = frame->all,
     };
     const pelt_device_functions *vk = &pass->functions;
-    vk->cmd_bind_pipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipeline);
+    vk->cmd_bind_pipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                          pass->pipelines[!frame->no_global_multiplies]);
     vk->cmd_push_constants(commands, pass->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                            sizeof(constants), &constants);
     /* In two dimensions, as square as need be. */

@@ -14,7 +14,7 @@ struct pelt_pose_pass {
     pelt_vulkan vulkan;
     pelt_device_functions functions;
     VkPipelineLayout layout;
-    VkPipeline pipeline;
+    VkPipeline pipelines[2]; /* by whether overrides may multiply global transforms */
 };
 
 /* Seconds, clamped to that, as the shader's clock counts them: in 2^-32 s. */
