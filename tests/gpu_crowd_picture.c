@@ -203,9 +203,8 @@ static void draw_skinned(const troupe *t, const crowd *c, bool from_clip, const 
     pelt_buffer matrices, animated, table, scratch;
     char *memory = make_buffer(c->count * palette, &matrices);
     make_buffer(c->count * vertices, &animated);
-    assert_true(c->count > 0);
-    pelt_gpu_instance *instances = calloc(c->count, sizeof(*instances));
-    pelt_render_draw *draws = calloc(c->count, sizeof(*draws));
+    pelt_gpu_instance *instances = calloc((size_t)c->count + 1, sizeof(*instances));
+    pelt_render_draw *draws = calloc((size_t)c->count + 1, sizeof(*draws));
     assert_true(instances && draws);
     for (uint32_t i = 0; i < c->count; i++) {
         VkDeviceAddress positions = animated.address + i * vertices;
