@@ -115,12 +115,69 @@ static void models_that_do_not_move_are_refused(void **state)
     pelt_bench_destroy(bench);
 }
 
+/* A host whose allocations fail from some number on. */
+typedef struct failing {
+    unsigned left, failed;
+} failing;
+
+static void *allocate(void *user, void *block, size_t size)
+{
+    failing *f = user;
+    if (size == 0) {
+        free(block);
+        return NULL;
+    }
+    if (f->left == 0) {
+        f->failed++;
+        return NULL;
+    }
+    f->left--;
+    return realloc(block, size);
+}
+
+/* Every step of the preparation, in leaps: there are thousands of allocations. */
+static void unwinds_failed_allocations(void **state)
+{
+    (void)state;
+    pelt_bench *bench = make_bench();
+    const pelt_host *own = bench->host;
+    pelt_model *model = make_model();
+    const pelt_bench_crowd_settings settings = {
+        .model = model, .instances = 1, .width = 16, .height = 16, .rounds = 1
+    };
+    unsigned runs = 0;
+    for (unsigned left = 0;; left += 1 + left / 6) {
+        failing f = { .left = left };
+        const pelt_host host = { .user = &f, .allocate = allocate };
+        pelt_bench_crowd_data data;
+        bench->host = &host;
+        pelt_result result = pelt_bench_crowd_data_create(bench, &settings, &data);
+        if (result == PELT_OK) {
+            result = pelt_bench_crowd_draw_create(&data);
+        }
+        pelt_bench_crowd_draw_destroy(&data);
+        pelt_bench_crowd_data_destroy(&data);
+        bench->host = own;
+        runs++;
+        if (f.failed == 0) {
+            assert_int_equal(result, PELT_OK);
+            break;
+        }
+        assert_int_equal(result, PELT_ERROR_MEMORY);
+        assert_true(runs < 200);
+    }
+    assert_true(runs > 10);
+    pelt_model_destroy(model);
+    pelt_bench_destroy(bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_are_those_of_the_layouts),
         cmocka_unit_test(checks_notice_wrong_pictures),
         cmocka_unit_test(models_that_do_not_move_are_refused),
+        cmocka_unit_test(unwinds_failed_allocations),
     };
     return gpu_result(cmocka_run_group_tests(tests, gpu_setup, gpu_teardown));
 }

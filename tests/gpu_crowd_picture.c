@@ -488,6 +488,84 @@ static void bad_crowds_are_refused(void **state)
     free(rgba);
 }
 
+/* A host whose allocations fail from some number on. */
+typedef struct failing {
+    unsigned left, failed;
+} failing;
+
+static void *allocate(void *user, void *block, size_t size)
+{
+    failing *f = user;
+    if (size == 0) {
+        free(block);
+        return NULL;
+    }
+    if (f->left == 0) {
+        f->failed++;
+        return NULL;
+    }
+    f->left--;
+    return realloc(block, size);
+}
+
+/* One member of a crowd, from nothing to a picture. */
+static pelt_result draw_once(const pelt_host *host, const troupe *t, const pelt_bake *bake,
+                             const crowd *c)
+{
+    static uint8_t rgba[16 * 16 * 4];
+    const pelt_renderer_info info = { .width = 16, .height = 16 };
+    pelt_renderer *renderer = NULL;
+    pelt_render_part part = { .packed_mesh = t->crowd_mesh.address };
+    pelt_render_crowd drawn = { .interpolation = PELT_BAKE_LERP,
+                                .members = c->members.address,
+                                .member_count = 1,
+                                .parts = &part,
+                                .part_count = 1,
+                                .boxes = c->boxes,
+                                .box_count = 1 };
+    const pelt_render_scene scene = { .crowds = &drawn, .crowd_count = 1 };
+    pelt_result result = pelt_renderer_create(host, gpu_device(), &info, &renderer);
+    if (result == PELT_OK) {
+        result = pelt_renderer_add_material(renderer, NULL, -1, &part.material);
+    }
+    if (result == PELT_OK) {
+        result =
+            pelt_renderer_add_mesh(renderer, t->primitive, t->packed->packed_vertices, &part.mesh);
+    }
+    if (result == PELT_OK) {
+        result = pelt_renderer_add_palette(renderer, bake, 0, &drawn.palette, NULL);
+    }
+    if (result == PELT_OK) {
+        result = pelt_renderer_draw(renderer, &scene, rgba, NULL);
+    }
+    pelt_renderer_destroy(renderer);
+    return result;
+}
+
+static void unwinds_failed_allocations(void **state)
+{
+    (void)state;
+    troupe t = open_troupe(200);
+    pelt_bake *bake = bake_as(&t, PELT_BAKE_MATRIX_3X4, PELT_BAKE_RGBA32F, 0);
+    crowd c = open_crowd(&t, bake, PELT_BAKE_LERP, 1, false);
+    unsigned count = 0;
+    for (;; count++) {
+        failing f = { .left = count };
+        const pelt_host host = { .user = &f, .allocate = allocate };
+        pelt_result result = draw_once(&host, &t, bake, &c);
+        if (f.failed == 0) {
+            assert_int_equal(result, PELT_OK);
+            break;
+        }
+        assert_int_equal(result, PELT_ERROR_MEMORY);
+        assert_true(count < 100);
+    }
+    assert_true(count >= 8); /* renderer, arrays, mesh, pass, clips, picture, crowds at least */
+    close_crowd(&c);
+    pelt_bake_destroy(bake);
+    close_troupe(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -497,6 +575,7 @@ int main(void)
         cmocka_unit_test(culling_changes_no_picture),
         cmocka_unit_test(live_and_baked_members_mix),
         cmocka_unit_test(bad_crowds_are_refused),
+        cmocka_unit_test(unwinds_failed_allocations),
     };
     return gpu_result(cmocka_run_group_tests(tests, gpu_setup, gpu_teardown));
 }
