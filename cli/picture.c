@@ -140,7 +140,7 @@ static pelt_result draw_crowd(const pelt_host *host, const pelt_picture_info *in
                                           .member_count = scene->count,
                                           .parts = parts,
                                           .part_count = count,
-                                          .boxes = scene->member_boxes,
+                                          .boxes = scene->crowd->frames,
                                           .box_count = scene->count };
         pelt_render_scene self = { .crowds = &crowd, .crowd_count = 1 };
         result = write_scene(host, info, scene, renderer, &self, report);

@@ -21,6 +21,7 @@ typedef struct pelt_picture_crowd {
     pelt_bake_interpolation interpolation;
     VkDeviceAddress members;            /* pelt_crowd_member_write's */
     const VkDeviceAddress *part_meshes; /* part_count: pelt_crowd_mesh_write's */
+    const pelt_box *frames;             /* of each member: what the picture is fitted to */
 } pelt_picture_crowd;
 
 /* What was skinned, ready to draw; or such a crowd, without parts and their boxes. */

@@ -48,7 +48,9 @@ typedef struct rendering {
     char device_name[384];
     pelt_buffer streams, part_meshes, members;
     VkDeviceAddress *parts; /* of each, its record in part_meshes */
-    pelt_box *boxes;        /* of each member */
+    pelt_box *boxes;        /* of each member, that hold it */
+    pelt_box *frames;       /* the same without what a blend may be outside of its frames' boxes by,
+                             * which seldom is, so that feet stand on the ground */
     pelt_render_report report;
 } rendering;
 
@@ -97,7 +99,9 @@ static pelt_result prepare(pelt_report *report, rendering *r)
     }
     r->parts = pelt_allocate(host, r->character->model->part_count, sizeof(*r->parts));
     r->boxes = pelt_allocate(host, r->options->count, sizeof(*r->boxes));
-    return result == PELT_OK && !(r->parts && r->boxes) ? PELT_ERROR_MEMORY : result;
+    r->frames = pelt_allocate(host, r->options->count, sizeof(*r->frames));
+    bool room = r->parts && r->boxes && r->frames;
+    return result == PELT_OK && !room ? PELT_ERROR_MEMORY : result;
 }
 
 /* The streams of all meshes, and a record for each part that says where its joints are. */
@@ -174,6 +178,9 @@ static pelt_result write_members(rendering *r)
         const pelt_bake_clip *baked = &r->bake->clips[clip];
         pelt_bake_place place = pelt_bake_locate(baked, play->time, play->loop);
         r->boxes[i] = pelt_bake_bounds(baked, &place, r->interpolation, member->world);
+        r->frames[i] = r->interpolation == PELT_BAKE_BLEND
+                           ? pelt_bake_bounds(baked, &place, PELT_BAKE_LERP, member->world)
+                           : r->boxes[i];
     }
     return result;
 }
@@ -294,7 +301,8 @@ static pelt_result draw(pelt_report *report, rendering *r)
     const pelt_picture_crowd crowd = { .bake = r->bake,
                                        .interpolation = r->interpolation,
                                        .members = r->members.address,
-                                       .part_meshes = r->parts };
+                                       .part_meshes = r->parts,
+                                       .frames = r->frames };
     pelt_report_progress(report, "drawing");
     return pelt_picture_write(&report->host,
                               &(pelt_picture_info){ .file = r->options->open.file,
@@ -323,6 +331,7 @@ static void finish(const pelt_host *host, rendering *r)
     pelt_bake_destroy(r->bake);
     pelt_crowd_destroy(r->crowd);
     pelt_character_destroy(r->character);
+    pelt_release(host, r->frames);
     pelt_release(host, r->boxes);
     pelt_release(host, r->parts);
 }
