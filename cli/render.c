@@ -365,6 +365,12 @@ static int run(pelt_report *report, int argc, char **argv)
                   "all instances of a mesh (default: compute)",
           .target = &options.path,
           .choices = paths },
+        { .name = "baked",
+          .kind = PELT_OPTION_TEXT,
+          .value = "BAKED.ktx2",
+          .help = "palette: what pelt bake made of this file, instead of\n"
+                  "baking the clips",
+          .target = &options.baked },
         { .name = "interpolation",
           .kind = PELT_OPTION_CHOICE,
           .value = "HOW",

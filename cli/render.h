@@ -18,6 +18,7 @@ typedef struct pelt_render_options {
     double zoom;
 
     /* The palette path. */
+    const char *baked; /* a file of pelt bake, or NULL */
     int path, format, interpolation;
     double fps;
     bool format_given, interpolation_given, fps_given;

@@ -15,8 +15,10 @@ bool pelt_render_palette_check(pelt_report *report, const pelt_render_options *o
     const char *wrong = NULL;
     bool palette = options->path == PELT_PATH_PALETTE;
     if (!palette && (options->format_given || options->interpolation_given || options->fps_given ||
-                     options->tint)) {
-        wrong = "--format, --interpolation, --fps and --tint need --path palette";
+                     options->tint || options->baked)) {
+        wrong = "--baked, --format, --interpolation, --fps and --tint need --path palette";
+    } else if (options->baked && (options->format_given || options->fps_given)) {
+        wrong = "--baked excludes --format and --fps";
     } else if (palette && options->device != PELT_DEVICE_AUTO &&
                options->device != PELT_DEVICE_GPU) {
         wrong = "--path palette skins on the GPU: --device must be gpu";
@@ -54,6 +56,68 @@ typedef struct rendering {
     pelt_render_report report;
 } rendering;
 
+/* Whether a file was baked from this model, with all joints. */
+static pelt_result check_baked(const pelt_report *report, const rendering *r)
+{
+    const pelt_model *model = r->character->model;
+    const char *file = r->options->baked;
+    for (uint32_t part = 0; part < model->part_count; part++) {
+        const pelt_palette *wanted = &model->palettes[model->parts[part].palette];
+        const pelt_bake_palette *palette = pelt_bake_part_palette(r->bake, model, part);
+        if (!palette || palette->joint_count != wanted->matrix_count) {
+            return pelt_fail(&report->host, PELT_ERROR_FILE, file, NULL,
+                             "lacks the joints of node %u: it was baked from another file, or for "
+                             "some skins alone",
+                             model->parts[part].node);
+        }
+    }
+    if (r->interpolation == PELT_BAKE_BLEND && r->bake->layout != PELT_BAKE_DUAL_QUATERNION) {
+        return pelt_fail(&report->host, PELT_ERROR_FILE, file, NULL,
+                         "has matrices, which cannot be blended: bake with --format dualquat");
+    }
+    return PELT_OK;
+}
+
+/* A clip of the model's in the bake; -1: it is not there. */
+static int32_t find_baked(const pelt_bake *bake, int32_t clip)
+{
+    for (uint32_t i = 0; i < bake->clip_count; i++) {
+        if (bake->clips[i].clip == clip) {
+            return (int32_t)i;
+        }
+    }
+    return -1;
+}
+
+static pelt_result check_clips(const pelt_report *report, const rendering *r)
+{
+    for (uint32_t i = 0; i < r->options->count; i++) {
+        int32_t clip = r->crowd->members[i].play.clip;
+        if (find_baked(r->bake, clip) < 0) {
+            return pelt_fail(&report->host, PELT_ERROR_FILE, r->options->baked, NULL,
+                             clip < 0 ? "has no static pose" : "has no clip %d", clip);
+        }
+    }
+    return PELT_OK;
+}
+
+static pelt_result read_baked(pelt_report *report, rendering *r)
+{
+    double start = pelt_seconds();
+    pelt_result result = pelt_bake_read(&report->host, r->options->baked, &r->bake);
+    r->bake_time = pelt_seconds() - start;
+    if (result != PELT_OK) {
+        return result;
+    }
+    bool dual = r->bake->layout == PELT_BAKE_DUAL_QUATERNION;
+    r->interpolation = dual ? PELT_BAKE_BLEND : PELT_BAKE_LERP;
+    if (r->options->interpolation_given) {
+        r->interpolation = (pelt_bake_interpolation)r->options->interpolation;
+    }
+    result = check_baked(report, r);
+    return result == PELT_OK ? check_clips(report, r) : result;
+}
+
 static pelt_result bake(pelt_report *report, rendering *r)
 {
     const pelt_render_options *options = r->options;
@@ -89,7 +153,7 @@ static pelt_result prepare(pelt_report *report, rendering *r)
     report->memory_hint = "--count or --size";
     result = pelt_render_crowd_create(r->options, r->character, &r->play, &r->crowd);
     if (result == PELT_OK) {
-        result = bake(report, r);
+        result = (r->options->baked ? read_baked : bake)(report, r);
     }
     if (result == PELT_OK) {
         result = pelt_open_device(host, &r->device);
@@ -164,7 +228,7 @@ static pelt_result write_members(rendering *r)
     for (uint32_t i = 0; result == PELT_OK && i < options->count; i++) {
         const pelt_member *member = &r->crowd->members[i];
         const pelt_play *play = &member->play;
-        int32_t clip = options->all_clips && play->clip > 0 ? play->clip : 0;
+        int32_t clip = find_baked(r->bake, play->clip);
         uint8_t tint[4];
         choose_tint(i, tint);
         const pelt_crowd_member written = {
@@ -221,9 +285,9 @@ static void print_text(const pelt_report *report, const rendering *r)
     }
     printf("  device   ");
     pelt_print_safe(stdout, r->device_name);
-    printf("\n  palette  %9.3f ms  baked: %u x %u texels, %u layer%s, %s, %s\n", 1e3 * r->bake_time,
-           b->width, b->height, b->layer_count, pelt_plural(b->layer_count), format_name(r),
-           pelt_format_bytes(b->size, bytes));
+    printf("\n  palette  %9.3f ms  %s: %u x %u texels, %u layer%s, %s, %s\n", 1e3 * r->bake_time,
+           options->baked ? "read" : "baked", b->width, b->height, b->layer_count,
+           pelt_plural(b->layer_count), format_name(r), pelt_format_bytes(b->size, bytes));
     printf("                         %s: vertices off by %.3g at most\n",
            pelt_render_interpolations[r->interpolation], worst_error(r));
     printf("  shadows  %9.3f ms  the sun and %u direction%s of the sky\n", r->report.shadow_time,
@@ -269,6 +333,7 @@ static void print_json(const pelt_report *report, const rendering *r)
     pelt_json_integer(&json, "width", options->size[0]);
     pelt_json_integer(&json, "height", options->size[1]);
     pelt_json_text(&json, "path", "palette");
+    pelt_json_text(&json, "baked", options->baked);
     pelt_json_text(&json, "deviceName", r->device_name);
     pelt_json_clip(&json, r->character->model, r->play.clip);
     pelt_json_bool(&json, "allClips", options->all_clips);
@@ -280,7 +345,7 @@ static void print_json(const pelt_report *report, const rendering *r)
     pelt_json_integer(&json, "inView", r->report.seen_count);
     pelt_json_integer(&json, "triangles", (int64_t)r->report.triangle_count);
     pelt_json_object_line(&json, "milliseconds");
-    pelt_json_rounded(&json, "bake", 1e3 * r->bake_time, 6);
+    pelt_json_rounded(&json, options->baked ? "read" : "bake", 1e3 * r->bake_time, 6);
     pelt_json_rounded(&json, "shadows", r->report.shadow_time, 6);
     pelt_json_rounded(&json, "raster", r->report.raster_time, 6);
     pelt_json_close(&json);

@@ -1380,6 +1380,34 @@ class RenderPalette(Case):
         self.assertNotEqual(self.render("--count", 4, "--all-clips")[0],
                             self.render("--count", 4)[0])
 
+    def test_from_a_baked_file(self):
+        """The same picture as from what is baked on the way."""
+        for args, more in (((), ()), (("--format", "dualquat"), ()),
+                           (("--format", "rgba16f"), ("--interpolation", "nearest"))):
+            baked = self.path("baked.ktx2")
+            self.ok("bake", self.folder.sample, "-o", baked, "--fps", 20, *args)
+            there, _ = self.render("--path", "palette", "--count", 6, "--all-clips", "--fps", 20, *args,
+                                   *more)
+            read, result = self.render("--path", "palette", "--count", 6, "--all-clips", "--baked", baked,
+                                       *more)
+            self.assertEqual(there, read)
+            self.assertEqual((result["baked"], result["palette"]["rate"]), (baked, 20))
+
+    def test_wrong_baked_files(self):
+        """Of another character, without the clip, with matrices to be blended, of no such kind."""
+        command = ("render", self.folder.sample, "-o", self.path("no.png"), "--path", "palette",
+                   "--baked")
+        baked, other = self.path("baked.ktx2"), skinned_triangle(self.path("other.gltf"))
+        self.ok("bake", self.folder.sample, "-o", baked, "--clip", "wave")
+        self.fails(1, "has no clip 0", *command, baked)
+        self.fails(1, "has no clip 0", *command, baked, "--all-clips", "--count", 2)
+        self.fails(1, "cannot be blended", *command, baked, "--clip", "wave", "--interpolation", "blend")
+        self.ok("bake", other, "-o", baked)
+        self.fails(1, "another file", *command, baked)
+        self.fails(1, "not a KTX2 file", *command, self.folder.sample)
+        self.fails(1, "missing.ktx2", *command, self.path("missing.ktx2"))
+        self.fails(2, "excludes", *command, baked, "--fps", 5)
+
     def test_rigid_and_skinned_meshes(self):
         """Each with a palette of its own in the texture."""
         for make in (rigid_triangle, skinned_triangle, two_plates):
