@@ -15,7 +15,8 @@ void main()
     uint first = bench_group_index() * 4u * BENCH_GROUP + gl_LocalInvocationIndex;
     uvec4 quads[4];
     for (uint i = 0u; i < 4u; i++) {
-        quads[i] = pelt_quads(constants.from).at[min(first + i * BENCH_GROUP, constants.count - 1u)];
+        uint quad = min(first + i * BENCH_GROUP, constants.count - 1u);
+        quads[i] = pelt_quads(constants.from).at[quad];
     }
     for (uint i = 0u; i < 4u; i++) {
         if (first + i * BENCH_GROUP < constants.count) {

@@ -106,8 +106,10 @@ vertex_source load_source(bench_mesh mesh, uint vertex)
     source.position_normal = pelt_quads(constants.vertices).at[index];
     source.tangent = pelt_words(constants.tangents).at[index];
     source.weights = pelt_words(constants.weights).at[index];
-    source.joints = mesh.joint_words == 2u ? pelt_joints_16(uvec2(joints.at[at], joints.at[at + 1u]))
-                                           : pelt_joints_8(joints.at[at]);
+    source.joints = pelt_joints_8(joints.at[at]);
+    if (mesh.joint_words == 2u) {
+        source.joints = pelt_joints_16(uvec2(joints.at[at], joints.at[at + 1u]));
+    }
     return source;
 }
 

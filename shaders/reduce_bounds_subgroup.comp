@@ -1,5 +1,5 @@
-/* The reduction of partial boxes with subgroup arithmetic; a module of its own for the same reason as
- * skin_subgroup.comp. */
+/* The reduction of partial boxes with subgroup arithmetic; a module of its own for the same reason
+ * as skin_subgroup.comp. */
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Holds a skinning path against the reference on real characters:
 #     verify.sh PELT cpu|gpu [EVERY [METHOD]]
-# EVERY: one of so many models, spread over all (default 1: all); METHOD: lbs or dqs. Exact boxes must be bit-equal to
-# the positions' min and max and, with lbs, lie within the boxes from joints. They lie in $PELT_SHARED, or
-# ../shared beside the source tree.
+# EVERY: one of so many models, spread over all (default 1: all); METHOD: lbs or dqs. Exact boxes
+# must be bit-equal to the positions' min and max and, with lbs, lie within the boxes from joints.
+# Models lie in $PELT_SHARED, or ../shared beside the source tree.
 set -euo pipefail
 pelt=$1 device=$2 every=${3:-1} method=${4:-lbs}
 models=${PELT_SHARED:-../shared}/assets/models
@@ -19,7 +19,8 @@ while read -r model; do
     number=$((number + 1))
     [ $(((number - 1) % every)) = 0 ] || continue
     status=0
-    output=$("$pelt" verify "$model" --device "$device" --method "$method" --count 3 2>&1) || status=$?
+    output=$("$pelt" verify "$model" --device "$device" --method "$method" --count 3 2>&1) ||
+        status=$?
     if [ "$status" = 3 ] && [ "${PELT_REQUIRE_GPU:-0}" != 1 ]; then
         echo "skipped: $output"
         exit 77
