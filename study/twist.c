@@ -37,7 +37,8 @@ static void fill(pelt_twist_limb *limb)
     rest->influence_count = SLOTS;
     rest->material = -1;
     for (size_t v = 0; v < limb->vertex_count; v++) {
-        double along = ((double)(v / limb->around) + 0.5) / limb->rings;
+        size_t ring = v / limb->around;
+        double along = ((double)ring + 0.5) / limb->rings;
         double around = (double)(v % limb->around) / limb->around;
         squash_point at = squash_point_at(along, around);
         for (size_t i = 0; i < 3; i++) {

@@ -63,8 +63,10 @@ static void place_below(const double *above, const double matrix[12], double out
 {
     if (above) {
         pelt_matrix_multiply(above, matrix, out);
-    } else {
-        memcpy(out, matrix, 12 * sizeof(*out));
+        return;
+    }
+    for (int i = 0; i < 12; i++) {
+        out[i] = matrix[i];
     }
 }
 
