@@ -58,15 +58,16 @@ static pelt_result fail_range(const pelt_pose *pose, uint32_t node, const char *
                      "%s has an element that is not finite or beyond %g", what, PELT_MAGNITUDE_MAX);
 }
 
-/* above x matrix; above: NULL: identity. */
+/* The matrix of a node without a parent: not multiplied, and so not rounded. */
+static const double *const nothing_above = (const double[12]){ 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 };
+
+/* above x matrix. */
 static void place_below(const double *above, const double matrix[12], double out[12])
 {
-    if (above) {
+    if (above != nothing_above) {
         pelt_matrix_multiply(above, matrix, out);
-        return;
-    }
-    for (int i = 0; i < 12; i++) {
-        out[i] = matrix[i];
+    } else {
+        memcpy(out, matrix, 12 * sizeof(*out));
     }
 }
 
@@ -109,7 +110,7 @@ static pelt_result update(pelt_pose *pose, const pelt_pose_override *overrides,
         uint32_t index = model->node_order[i];
         int32_t parent = model->nodes[index].parent;
         double *global = pose->globals + 12 * (size_t)index;
-        const double *above = parent < 0 ? NULL : pose->globals + 12 * (size_t)parent;
+        const double *above = parent < 0 ? nothing_above : pose->globals + 12 * (size_t)parent;
         uint32_t place = places ? places[index] : 0;
         if (place > 0) {
             make_overridden(&pose->locals[index], above, &overrides[place - 1], global);
