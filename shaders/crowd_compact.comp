@@ -30,7 +30,7 @@ void main()
 {
     uint group = pelt_group_index();
     uint lane = gl_LocalInvocationIndex;
-    if (group * PELT_CROWD_LANES >= constants.count) {
+    if (group > 0u && group * PELT_CROWD_LANES >= constants.count) {
         return;
     }
     pelt_words visible = pelt_words(constants.visible);

@@ -53,7 +53,8 @@ void main()
         atomicOr(shared_visible[lane / 32u], 1u << (lane % 32u));
     }
     barrier();
-    if (lane < PELT_CROWD_WORDS && group * PELT_CROWD_LANES < constants.count) {
+    bool counts = group == 0u || group * PELT_CROWD_LANES < constants.count;
+    if (counts && lane < PELT_CROWD_WORDS) {
         pelt_out_words(constants.visible).at[PELT_CROWD_WORDS * group + lane] =
             shared_visible[lane];
     }

@@ -91,6 +91,7 @@ static crowd open_crowd(uint32_t count, uint32_t draw_count, uint32_t draw_words
     const pelt_crowd_pass_info info = { .vulkan = &c.device->vulkan };
     assert_int_equal(pelt_crowd_pass_create(&gpu_host, &info, &c.pass), PELT_OK);
     pelt_crowd_data_write(&bake, make_buffer(pelt_crowd_data_size(&bake), &c.data));
+    assert_true(pelt_crowd_scratch_size(count) >= 16);
     make_buffer((size_t)count * PELT_CROWD_MEMBER_SIZE, &c.members);
     make_buffer((size_t)count * PELT_CROWD_INSTANCE_SIZE, &c.instances);
     make_buffer(pelt_crowd_scratch_size(count), &c.scratch);
@@ -373,7 +374,7 @@ static void what_is_seen_is_kept_in_order(void **state)
 static void any_number_of_members(void **state)
 {
     (void)state;
-    static const uint32_t counts[] = { 1, 31, 32, 33, 127, 128, 129, 4096, 20001 };
+    static const uint32_t counts[] = { 0, 1, 31, 32, 33, 127, 128, 129, 4096, 20001 };
     for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
         uint32_t count = counts[k], hidden = 0;
         crowd c = open_crowd(count, 200, 5);

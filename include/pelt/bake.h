@@ -173,6 +173,10 @@ PELT_API pelt_result pelt_bake_create(const pelt_host *host, const pelt_bake_inf
                                       pelt_bake **out);
 PELT_API void pelt_bake_destroy(pelt_bake *bake);
 
+/* Which of the bake's palettes a part of the model uses; first_joint is there. NULL: none. */
+PELT_API const pelt_bake_palette *pelt_bake_part_palette(const pelt_bake *bake,
+                                                         const pelt_model *model, uint32_t part);
+
 /* Two rows of a layer and how far it is from one to the other, 0 to 1; and which of the clip's
  * frames they are: the union of boxes[frame] and boxes[next_frame] holds what is between. */
 typedef struct pelt_bake_place {

@@ -78,10 +78,6 @@ PELT_API void pelt_crowd_data_write(const pelt_bake *bake, void *memory);
 #define PELT_CROWD_MESH_SIZE 48
 PELT_API void pelt_crowd_mesh_write(const pelt_gpu_mesh *mesh, uint32_t first_joint, void *memory);
 
-/* Which of the bake's palettes a part of the model uses; first_joint is there. NULL: none. */
-PELT_API const pelt_bake_palette *pelt_bake_part_palette(const pelt_bake *bake,
-                                                         const pelt_model *model, uint32_t part);
-
 /* -- members ------------------------------------------------------------------------------- */
 
 /* What a member does until it is written anew. */
@@ -139,7 +135,8 @@ typedef struct pelt_crowd_frame {
 
     /* Out: instanceCount of draw_count VkDrawIndexedIndirectCommands (or VkDrawIndirectCommands)
      * draw_stride bytes apart becomes how many members are seen. Nothing else of them is written.
-     * 4-byte aligned; draw_stride: a multiple of 4 up to 252, 0: 20; draw_count up to 2^23 - 1. */
+     * 4-byte aligned, in a buffer of usage INDIRECT_BUFFER, too; draw_stride: a multiple of 4 up to
+     * 252, 0: 20; draw_count up to 2^23 - 1. */
     VkDeviceAddress draws;
     uint32_t draw_count;
     uint32_t draw_stride;

@@ -65,3 +65,16 @@ void pelt_bake_decode(const pelt_bake *bake, const pelt_bake_place *place,
         pelt_bake_interpolate(&a, &b, place->fraction, interpolation, matrices + 12 * (size_t)j);
     }
 }
+
+const pelt_bake_palette *pelt_bake_part_palette(const pelt_bake *bake, const pelt_model *model,
+                                                uint32_t part)
+{
+    const pelt_palette *wanted = &model->palettes[model->parts[part].palette];
+    for (uint32_t i = 0; i < bake->palette_count; i++) {
+        const pelt_bake_palette *palette = &bake->palettes[i];
+        if (palette->skin == wanted->skin && palette->node == wanted->node) {
+            return palette;
+        }
+    }
+    return NULL;
+}

@@ -199,9 +199,11 @@ void pelt_crowd_pass_destroy(pelt_crowd_pass *pass)
     pelt_release(pass->host, pass);
 }
 
+/* One for nobody at all, too: somebody has to say so to the draws. */
 static uint32_t group_count(uint32_t members)
 {
-    return members / PELT_CROWD_LANES + (members % PELT_CROWD_LANES != 0);
+    uint32_t count = members / PELT_CROWD_LANES + (members % PELT_CROWD_LANES != 0);
+    return count > 0 ? count : 1;
 }
 
 size_t pelt_crowd_scratch_size(uint32_t member_count)
@@ -223,9 +225,6 @@ static void dispatch(const pelt_crowd_pass *pass, VkCommandBuffer commands, VkPi
 void pelt_cmd_crowd(const pelt_crowd_pass *pass, VkCommandBuffer commands,
                     const pelt_crowd_frame *frame)
 {
-    if (frame->member_count == 0) {
-        return;
-    }
     const pelt_device_functions *vk = &pass->functions;
     uint64_t now = (uint64_t)pelt_pose_clock(frame->now);
     uint32_t stride =

@@ -116,19 +116,6 @@ void pelt_crowd_mesh_write(const pelt_gpu_mesh *mesh, uint32_t first_joint, void
     memcpy(memory, &record, sizeof(record));
 }
 
-const pelt_bake_palette *pelt_bake_part_palette(const pelt_bake *bake, const pelt_model *model,
-                                                uint32_t part)
-{
-    const pelt_palette *wanted = &model->palettes[model->parts[part].palette];
-    for (uint32_t i = 0; i < bake->palette_count; i++) {
-        const pelt_bake_palette *palette = &bake->palettes[i];
-        if (palette->skin == wanted->skin && palette->node == wanted->node) {
-            return palette;
-        }
-    }
-    return NULL;
-}
-
 static pelt_result check_play(const pelt_host *host, const pelt_bake *bake,
                               const pelt_gpu_play *play)
 {
