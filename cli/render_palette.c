@@ -168,41 +168,82 @@ static pelt_result prepare(pelt_report *report, rendering *r)
     return result == PELT_OK && !room ? PELT_ERROR_MEMORY : result;
 }
 
-/* The streams of all meshes, and a record for each part that says where its joints are. */
-static pelt_result upload_meshes(rendering *r)
+/* Writes a mesh's streams behind those before. weights: of its morph targets, or NULL. */
+static void write_mesh(const rendering *r, uint32_t number, const double *weights, char *bytes,
+                       size_t *offset, pelt_gpu_mesh *out)
+{
+    const pelt_packed_mesh *mesh = r->character->meshes[number];
+    VkDeviceAddress address = r->streams.address + *offset;
+    pelt_gpu_mesh_write(mesh, bytes + *offset, address, out);
+    if (weights) {
+        void *vertices = bytes + *offset + (out->vertices - address);
+        void *tangents = mesh->tangents ? bytes + *offset + (out->tangents - address) : NULL;
+        (void)pelt_pack_morphed(mesh, r->character->primitives[number], weights, vertices,
+                                tangents);
+    }
+    *offset += pelt_gpu_mesh_size(mesh);
+}
+
+/* Each mesh once; where it has morph targets, once for each part, by the weights of its node. */
+static void write_meshes(const rendering *r, const pelt_pose *pose, char *bytes,
+                         pelt_gpu_mesh *meshes)
 {
     const pelt_character *character = r->character;
-    const pelt_model *model = character->model;
+    size_t offset = 0;
+    for (uint32_t i = 0; i < character->mesh_count; i++) {
+        write_mesh(r, i, NULL, bytes, &offset, &meshes[i]);
+    }
+    for (uint32_t p = 0; p < character->model->part_count; p++) {
+        uint32_t number = character->part_meshes[p];
+        const double *weights = pelt_pose_part_morph_weights(pose, &character->model->parts[p]);
+        pelt_gpu_mesh mesh = meshes[number];
+        if (weights) {
+            write_mesh(r, number, weights, bytes, &offset, &mesh);
+        }
+        const pelt_bake_palette *palette = pelt_bake_part_palette(r->bake, character->model, p);
+        size_t at = (size_t)p * PELT_CROWD_MESH_SIZE;
+        pelt_crowd_mesh_write(&mesh, palette->first_joint, (char *)r->part_meshes.mapped + at);
+        r->parts[p] = r->part_meshes.address + at;
+    }
+}
+
+static size_t streams_size(const pelt_character *character)
+{
     size_t size = 0;
     for (uint32_t i = 0; i < character->mesh_count; i++) {
         size += pelt_gpu_mesh_size(character->meshes[i]);
     }
+    for (uint32_t p = 0; p < character->model->part_count; p++) {
+        bool morphs = pelt_part_primitive(character->model, p)->target_count > 0;
+        size += morphs ? pelt_gpu_mesh_size(character->meshes[character->part_meshes[p]]) : 0;
+    }
+    return size;
+}
+
+/* The streams of all meshes, and a record for each part that says where its joints are. */
+static pelt_result upload_meshes(rendering *r)
+{
+    const pelt_character *character = r->character;
+    size_t size = streams_size(character);
     pelt_gpu_mesh *meshes = pelt_allocate(character->host, character->mesh_count, sizeof(*meshes));
     char *bytes = pelt_allocate(character->host, size, 1);
+    pelt_pose *pose = NULL;
     pelt_result result = meshes && bytes ? PELT_OK : PELT_ERROR_MEMORY;
+    if (result == PELT_OK) {
+        result = pelt_pose_create(character->host, character->model, &pose);
+    }
     if (result == PELT_OK) {
         result = pelt_buffer_create(r->device, size, 0, PELT_MEMORY_DEVICE, &r->streams);
     }
     if (result == PELT_OK) {
-        result = pelt_buffer_create(r->device, (size_t)model->part_count * PELT_CROWD_MESH_SIZE, 0,
-                                    PELT_MEMORY_UPLOAD, &r->part_meshes);
-    }
-    size_t offset = 0;
-    for (uint32_t i = 0; result == PELT_OK && i < character->mesh_count; i++) {
-        pelt_gpu_mesh_write(character->meshes[i], bytes + offset, r->streams.address + offset,
-                            &meshes[i]);
-        offset += pelt_gpu_mesh_size(character->meshes[i]);
+        size_t records = (size_t)character->model->part_count * PELT_CROWD_MESH_SIZE;
+        result = pelt_buffer_create(r->device, records, 0, PELT_MEMORY_UPLOAD, &r->part_meshes);
     }
     if (result == PELT_OK) {
+        write_meshes(r, pose, bytes, meshes);
         result = pelt_buffer_upload(r->device, &r->streams, 0, bytes, size);
     }
-    for (uint32_t part = 0; result == PELT_OK && part < model->part_count; part++) {
-        const pelt_bake_palette *palette = pelt_bake_part_palette(r->bake, model, part);
-        size_t at = (size_t)part * PELT_CROWD_MESH_SIZE;
-        pelt_crowd_mesh_write(&meshes[character->part_meshes[part]], palette->first_joint,
-                              (char *)r->part_meshes.mapped + at);
-        r->parts[part] = r->part_meshes.address + at;
-    }
+    pelt_pose_destroy(pose);
     pelt_release(character->host, bytes);
     pelt_release(character->host, meshes);
     return result;

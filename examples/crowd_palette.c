@@ -221,7 +221,7 @@ static void upload_palette(scene *s)
     pelt_buffer_destroy(s->device, &staging);
 }
 
-/* Streams, indices and colours of a part, in packed order. */
+/* Streams, indices and colours of a part, in packed order; morph targets are left out here. */
 static void upload_part(scene *s, uint32_t p)
 {
     const pelt_part *part = &s->model->parts[p];

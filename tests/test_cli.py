@@ -1380,6 +1380,36 @@ class RenderPalette(Case):
         self.assertNotEqual(self.render("--count", 4, "--all-clips")[0],
                             self.render("--count", 4)[0])
 
+    def test_morph_weights_of_nodes(self):
+        """Two nodes share a mesh; the weights of one move a corner, as they do for the skin pass."""
+        path = write_gltf(self.path("morph.gltf"), {
+            "scenes": [{"nodes": [0, 1]}], "scene": 0,
+            "nodes": [{"mesh": 0, "translation": [0, 0, -1]},
+                      {"mesh": 0, "translation": [0, 0, -1], "weights": [0.75]}],
+            "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "NORMAL": 1},
+                                        "targets": [{"POSITION": 2}]}]}],
+            "accessors": [{"bufferView": view, "componentType": 5126, "count": 3, "type": "VEC3",
+                           "min": [0, 0, 0], "max": [1, 4, 0]} for view in range(3)],
+        }, floats(*sum(TRIANGLE, ())), floats(*(0, 0, 1) * 3), floats(0, 0, 0, 0, 0, 0, 1, 4, 0))
+        with open(path) as file:
+            doc = json.load(file)
+        for accessor, most in zip(doc["accessors"], ([1, 2, 0], [0, 0, 1], [1, 4, 0])):
+            accessor["min"], accessor["max"] = ([0, 0, 1] if most[2] else [0, 0, 0]), most
+        with open(path, "w") as file:
+            json.dump(doc, file)
+        pictures = []
+        for args in (("--path", "palette"), ()):
+            self.ok("render", path, "-o", self.path("out.png"), "--size", "96x64", "--json", *args)
+            pictures.append(pixels(self.path("out.png")))
+        apart = sum(abs(a - b) > 8 for a, b in zip(*pictures))
+        self.assertLess(apart, len(pictures[0]) / 100)
+        doc["nodes"][1]["weights"] = [0.0]
+        with open(path, "w") as file:
+            json.dump(doc, file)
+        self.ok("render", path, "-o", self.path("out.png"), "--size", "96x64", "--path", "palette")
+        other = pixels(self.path("out.png"))
+        self.assertGreater(sum(abs(a - b) > 8 for a, b in zip(other, pictures[1])), len(other) / 100)
+
     def test_from_a_baked_file(self):
         """The same picture as from what is baked on the way."""
         for args, more in (((), ()), (("--format", "dualquat"), ()),
