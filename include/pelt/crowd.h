@@ -97,8 +97,9 @@ typedef struct pelt_crowd_member {
 /* Bytes of one member in the buffer of members, which is 16-byte aligned. */
 #define PELT_CROWD_MEMBER_SIZE 112
 
-/* Writes them, and reads none. Errors: PELT_ERROR_ARGUMENT (a clip or an agent that there is not, a
- * number that is not finite or out of range; the message says which). */
+/* Writes them, and reads none. plan: of live ones, else it may be NULL. Errors: PELT_ERROR_ARGUMENT
+ * (a clip or an agent that there is not, a number that is not finite or out of range; the message
+ * says which). */
 PELT_API pelt_result pelt_crowd_member_write(const pelt_host *host, const pelt_bake *bake,
                                              const pelt_palette_plan *plan,
                                              const pelt_crowd_member *member, void *memory);
