@@ -238,10 +238,6 @@ pelt_result pelt_backend_vulkan(const pelt_host *host, const pelt_backend_info *
                                 pelt_backend **out)
 {
     *out = NULL;
-    if (info->character->method != PELT_METHOD_LBS) {
-        return pelt_fail(host, PELT_ERROR_DEVICE, NULL, NULL,
-                         "the GPU's pass does not skin with dual quaternions; --device cpu does");
-    }
     pelt_backend_vulkan_state *backend = pelt_allocate(host, 1, sizeof(*backend));
     if (!backend) {
         return PELT_ERROR_MEMORY;

@@ -21,11 +21,17 @@ static size_t align16(size_t size)
     return (size + 15) & ~(size_t)15;
 }
 
+/* A matrix, with its rotation for dual quaternions. */
+static size_t matrix_size(const pelt_batch *batch)
+{
+    return (batch->rotations ? 16 : 12) * sizeof(float);
+}
+
 /* Bytes of what the host writes for this batch. */
 static size_t input_size(const pelt_batch *batch)
 {
     const pelt_model *model = batch->character->model;
-    size_t size = (size_t)batch->count * model->matrix_count * 12 * sizeof(float);
+    size_t size = (size_t)batch->count * model->matrix_count * matrix_size(batch);
     for (size_t i = 0; i < (size_t)batch->count * model->part_count; i++) {
         const pelt_morphed *morphed = &batch->morphed[i];
         uint32_t mesh = batch->character->part_meshes[i % model->part_count];
@@ -51,6 +57,24 @@ static VkDeviceAddress append(pelt_backend_vulkan_state *backend, size_t *used, 
     return address;
 }
 
+/* All members' palettes. */
+static VkDeviceAddress append_matrices(pelt_backend_vulkan_state *backend, const pelt_batch *batch,
+                                       size_t *used)
+{
+    size_t count = (size_t)batch->count * batch->character->model->matrix_count;
+    if (!batch->rotations) {
+        return append(backend, used, batch->matrices, count * matrix_size(batch));
+    }
+    float *out = (float *)((char *)backend->input_staging.mapped + *used);
+    VkDeviceAddress address = backend->input.address + *used;
+    for (size_t j = 0; j < count; j++) {
+        memcpy(out + 16 * j, batch->matrices + 12 * j, 12 * sizeof(float));
+        memcpy(out + 16 * j + 12, batch->rotations + 4 * j, 4 * sizeof(float));
+    }
+    *used += count * matrix_size(batch);
+    return address;
+}
+
 /* One part of one member: where its inputs are, where its outputs go. */
 static void describe_part(pelt_backend_vulkan_state *backend, const pelt_batch *batch,
                           uint32_t member, uint32_t part, VkDeviceAddress matrices, size_t *used)
@@ -69,7 +93,8 @@ static void describe_part(pelt_backend_vulkan_state *backend, const pelt_batch *
     pelt_gpu_instance *instance = &backend->instances[slot];
     *instance = (pelt_gpu_instance){
         .mesh = index,
-        .matrices = matrices + (VkDeviceAddress)palette->first_matrix * 48,
+        .matrices = matrices + (VkDeviceAddress)palette->first_matrix * matrix_size(batch),
+        .dual_quaternions = batch->rotations != NULL,
         .positions = backend->vertices.address + vertex * sizeof(pelt_packed_vertex),
         .position_stride = sizeof(pelt_packed_vertex),
         .normal_stride = sizeof(pelt_packed_vertex),
@@ -168,9 +193,9 @@ pelt_result pelt_batch_vulkan_describe(pelt_backend_vulkan_state *backend, const
     }
     const pelt_model *model = batch->character->model;
     uint32_t count = batch->count * model->part_count;
-    size_t palettes = (size_t)model->matrix_count * 12 * sizeof(float);
+    size_t palettes = model->matrix_count * matrix_size(batch);
     size_t used = 0;
-    VkDeviceAddress matrices = append(backend, &used, batch->matrices, batch->count * palettes);
+    VkDeviceAddress matrices = append_matrices(backend, batch, &used);
     for (uint32_t i = 0; i < batch->count; i++) {
         for (uint32_t part = 0; part < model->part_count; part++) {
             describe_part(backend, batch, i, part, matrices + i * palettes, &used);

@@ -222,7 +222,7 @@ static pelt_result prepare(pelt_report *report, pelt_verification *v)
     pelt_result result =
         pelt_character_open(&report->host, &options->open, &v->play, &v->character);
     report->memory_hint = "--batch or --count";
-    if (result == PELT_OK && v->character->method == PELT_METHOD_LBS) {
+    if (result == PELT_OK) {
         result = pelt_character_add_joint_boxes(v->character);
     }
     if (result == PELT_OK) {

@@ -27,6 +27,7 @@ typedef struct scene_instance {
     uint32_t mesh;
     scene_layout layout;
     bool skip;
+    bool dual;                          /* quaternions */
     const float *matrices;              /* of the mesh's joints */
     const pelt_packed_vertex *vertices; /* or NULL: the mesh's */
     const uint32_t *tangents;           /* ignored if the mesh has none */
@@ -135,6 +136,35 @@ static inline float *scene_matrices(uint64_t seed, uint32_t count)
     return matrices;
 }
 
+/* The same that turn up to 82 degrees from the identity, scale by 0.8 to 1.25 and shear a little:
+ * any two have a near way round, and all are on the same side. */
+static inline float *scene_motions(uint64_t seed, uint32_t count)
+{
+    uint64_t state = seed;
+    float *matrices = malloc(count * 12 * sizeof(float));
+    assert_non_null(matrices);
+    for (uint32_t j = 0; j < count; j++) {
+        double q[4], length = 0, scale = exp(scene_random(&state, -0.22, 0.22));
+        for (int i = 0; i < 4; i++) {
+            q[i] = scene_random(&state, -1, 1) + (i == 3 ? 3 : 0);
+            length += q[i] * q[i];
+        }
+        for (int row = 0; row < 3; row++) {
+            for (int column = 0; column < 3; column++) {
+                int k = 3 - row - column; /* the other axis, off the diagonal */
+                double turn = row == column ? 0.5 * length - (q[(row + 1) % 3] * q[(row + 1) % 3] +
+                                                              q[(row + 2) % 3] * q[(row + 2) % 3])
+                              : (column - row + 3) % 3 == 1 ? q[row] * q[column] - q[3] * q[k]
+                                                            : q[row] * q[column] + q[3] * q[k];
+                matrices[12 * j + 4 * row + column] =
+                    (float)(2 * turn / length * scale + scene_random(&state, -0.05, 0.05));
+            }
+            matrices[12 * j + 4 * row + 3] = (float)scene_random(&state, -3, 3);
+        }
+    }
+    return matrices;
+}
+
 /* Gives every instance its place in the image. */
 static inline void scene_place(scene *self)
 {
@@ -210,7 +240,7 @@ static inline size_t scene_input_size(const scene *self)
     }
     for (uint32_t i = 0; i < self->instance_count; i++) {
         const pelt_packed_mesh *mesh = self->meshes[self->instances[i].mesh];
-        size += 48 * (size_t)mesh->joint_count + 20 * (size_t)mesh->vertex_count + 48;
+        size += 64 * (size_t)mesh->joint_count + 20 * (size_t)mesh->vertex_count + 48;
     }
     return size;
 }
@@ -238,6 +268,26 @@ static inline void scene_check_tables(const scene *self)
     assert_int_equal(tables->reduction_offset, 112 * chunks);
     assert_int_equal(tables->table_size, 112 * chunks + 16 * reductions);
     assert_int_equal(tables->scratch_size, 32 * partials);
+}
+
+/* An instance's palette, with rotations for dual quaternions. */
+static inline VkDeviceAddress scene_put_palette(scene_input *input, const scene_instance *instance,
+                                                uint32_t joint_count)
+{
+    if (!instance->dual) {
+        return scene_put(input, instance->matrices, 48 * (size_t)joint_count);
+    }
+    float *palette = malloc(joint_count * 16 * sizeof(float));
+    assert_non_null(palette);
+    pelt_skin_dual_palette(instance->matrices, joint_count, palette);
+    for (uint32_t j = 1; j < joint_count; j += 2) {
+        for (int i = 12; i < 16; i++) {
+            palette[16 * (size_t)j + i] *= -1; /* the same rotation */
+        }
+    }
+    VkDeviceAddress address = scene_put(input, palette, 64 * (size_t)joint_count);
+    free(palette);
+    return address;
 }
 
 /* Skins the scene in one pelt_cmd_skin; repeats: that many times in one command buffer. The image
@@ -274,7 +324,8 @@ static inline void scene_run(pelt_headless *device, const pelt_skin_pass *pass, 
         instances[i] = (pelt_gpu_instance){
             .mesh = from->mesh,
             .skip = from->skip,
-            .matrices = scene_put(&input, from->matrices, 48 * (size_t)mesh->joint_count),
+            .matrices = scene_put_palette(&input, from, mesh->joint_count),
+            .dual_quaternions = from->dual,
             .vertices = from->vertices
                             ? scene_put(&input, from->vertices, 16 * (size_t)mesh->vertex_count)
                             : 0,
@@ -388,6 +439,63 @@ static inline void scene_expect(const pelt_packed_mesh *mesh, const pelt_packed_
     out->tangent_confidence /= largest > 0 ? largest : 1;
 }
 
+/* The same by dual quaternions, of the library's reference: n influences may round (3 n + 28) times
+ * (cli/compare.c). rotations: 4 a joint. false: which side a joint is on is a matter of rounding.
+ */
+static inline bool scene_expect_dual(const pelt_packed_mesh *mesh,
+                                     const pelt_packed_vertex *vertices, const uint32_t *tangents,
+                                     const double *matrices, const double *rotations,
+                                     uint32_t vertex, scene_expected *out)
+{
+    uint32_t joints[64], count = 4 * mesh->set_count;
+    uint16_t narrow[64];
+    float weights[64], position[3], normal[3], tangent[4] = { 0 };
+    double alignment;
+    assert_true(count <= 64);
+    pelt_unpack_influences(mesh, vertex, joints, weights);
+    for (uint32_t k = 0; k < count; k++) {
+        narrow[k] = (uint16_t)joints[k];
+    }
+    memcpy(position, vertices[vertex].position, sizeof(position));
+    pelt_decode_direction(vertices[vertex].normal, normal, NULL);
+    if (tangents) {
+        pelt_decode_direction(tangents[vertex], tangent, &tangent[3]);
+    }
+    pelt_primitive primitive = { .topology = PELT_POINTS,
+                                 .vertex_count = 1,
+                                 .positions = position,
+                                 .normals = normal,
+                                 .tangents = tangents ? tangent : NULL,
+                                 .influence_count = count,
+                                 .joints = narrow,
+                                 .weights = weights };
+    pelt_skin_reference(&(pelt_reference_job){ .primitive = &primitive,
+                                               .matrices = matrices,
+                                               .rotations = rotations,
+                                               .positions = out->position,
+                                               .position_scales = out->position_bound,
+                                               .normal_confidence = &out->normal_confidence,
+                                               .tangent_confidence = &out->tangent_confidence,
+                                               .alignments = &alignment },
+                        0, 1, NULL);
+    for (int i = 0; i < 3; i++) {
+        out->position_bound[i] = out->position_bound[i] * (3 * count + 28) * 0x1p-24 + 0x1p-120;
+    }
+    return alignment >= 1e-6;
+}
+
+/* A palette in double precision, and its rotations behind it. */
+static inline double *scene_doubles(const float *matrices, uint32_t joint_count)
+{
+    double *doubles = malloc(joint_count * 16 * sizeof(double));
+    assert_non_null(doubles);
+    for (size_t i = 0; i < 12 * (size_t)joint_count; i++) {
+        doubles[i] = (double)matrices[i];
+    }
+    pelt_skin_rotations_double(doubles, joint_count, doubles + 12 * (size_t)joint_count, NULL);
+    return doubles;
+}
+
 static inline uint32_t scene_word(const scene *self, size_t at)
 {
     uint32_t word;
@@ -426,8 +534,14 @@ static inline void scene_check_instance(scene *self, uint32_t index)
     uint32_t *cpu_normals = malloc(count * sizeof(uint32_t));
     uint32_t *cpu_tangents = malloc(count * sizeof(uint32_t));
     assert_true(cpu_positions && cpu_normals && cpu_tangents);
+    double *doubles = scene_doubles(instance->matrices, mesh->joint_count);
+    const double *rotations = doubles + 12 * (size_t)mesh->joint_count;
+    float *float_rotations = malloc(mesh->joint_count * 4 * sizeof(float));
+    assert_non_null(float_rotations);
+    pelt_skin_rotations(instance->matrices, mesh->joint_count, float_rotations);
     pelt_skin_cpu(&(pelt_skin_job){ .mesh = mesh,
                                     .matrices = instance->matrices,
+                                    .rotations = instance->dual ? float_rotations : NULL,
                                     .vertices = instance->vertices,
                                     .tangents = instance->tangents,
                                     .out_positions = cpu_positions,
@@ -440,11 +554,19 @@ static inline void scene_check_instance(scene *self, uint32_t index)
     uint32_t vague = 0;
     for (uint32_t v = 0; v < count; v++) {
         scene_expected expected;
-        scene_expect(mesh, vertices, tangents, instance->matrices, v, &expected);
+        bool sided = true;
+        if (instance->dual) {
+            sided = scene_expect_dual(mesh, vertices, tangents, doubles, rotations, v, &expected);
+            expected.normal_confidence = sided ? expected.normal_confidence : 1e-9;
+            expected.tangent_confidence = sided ? expected.tangent_confidence : 1e-9;
+        } else {
+            scene_expect(mesh, vertices, tangents, instance->matrices, v, &expected);
+        }
         size_t at = instance->positions + (size_t)v * instance->position_stride;
         for (int i = 0; i < 3; i++) {
             double value = (double)scene_float(self, at + 4 * i);
             double error = fabs(value - expected.position[i]);
+            error = sided ? error : 0;
             if (!(error <= expected.position_bound[i])) {
                 fail_msg("instance %u vertex %u: component %d is %.9g, not %.9g", index, v, i,
                          value, expected.position[i]);
@@ -491,6 +613,8 @@ static inline void scene_check_instance(scene *self, uint32_t index)
         }
         memset(self->image + instance->box, SCENE_GUARD, 24);
     }
+    free(float_rotations);
+    free(doubles);
     free(cpu_positions);
     free(cpu_normals);
     free(cpu_tangents);

@@ -52,6 +52,10 @@ PELT_API void pelt_skin_rotations(const float *matrices, uint32_t count, float *
 PELT_API void pelt_skin_rotations_double(const double *matrices, uint32_t count, double *rotations,
                                          pelt_stretch *stretches);
 
+/* A palette as the GPU's pass takes it for dual quaternions: 16 floats a joint, its matrix and its
+ * rotation. */
+PELT_API void pelt_skin_dual_palette(const float *matrices, uint32_t count, float *palette);
+
 /* The reference. Plain, double precision, from the primitive itself: morphs first (a morphed normal
  * or tangent is normalised before it is skinned), then skinning. A direction vanishes here where
  * no more is left of it than the rounding of the blend. */

@@ -88,6 +88,10 @@ typedef struct pelt_gpu_instance {
      * 16-byte aligned. */
     VkDeviceAddress matrices;
 
+    /* Dual quaternion skinning: matrices are 64 bytes each, with their rotations, as
+     * pelt_skin_dual_palette writes them. One such instance slows down all of the tables'. */
+    bool dual_quaternions;
+
     /* Streams that replace the mesh's (morphed), or 0. */
     VkDeviceAddress vertices;
     VkDeviceAddress tangents;

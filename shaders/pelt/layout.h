@@ -28,6 +28,7 @@
 #define PELT_CHUNK_TANGENTS    8  /* there and wanted */
 #define PELT_CHUNK_BOX         16 /* wanted */
 #define PELT_CHUNK_PARTIAL     32 /* one of several: its box goes to scratch */
+#define PELT_CHUNK_DUAL        64 /* dual quaternions: a fourth row of each matrix, its rotation */
 
 /* What all instances of a scene have in common; says which permutation may skin it. */
 #define PELT_VERTEX_ANY      0 /* nothing: flags decide */

@@ -12,6 +12,7 @@ layout(constant_id = 4) const uint SHARED_JOINTS = 0; /* room for so many; 0: by
 
 shared vec4 shared_rows[3u * SHARED_JOINTS + 1u];
 uvec2 palette_address;
+uint palette_rows = 3u; /* of a joint, read by address: 4 with its rotation */
 
 /* All invocations call it, and for the same palette if it is to be shared. */
 void use_palette(uvec2 address, uint joint_count)
@@ -32,7 +33,7 @@ void use_palette(uvec2 address, uint joint_count)
 vec4 pelt_palette_row(uint joint, uint row)
 {
     return SHARED_JOINTS > 0u ? shared_rows[row * SHARED_JOINTS + joint]
-                              : pelt_rows(palette_address).at[3u * joint + row];
+                              : pelt_rows(palette_address).at[palette_rows * joint + row];
 }
 
 #endif

@@ -22,10 +22,12 @@ uint exponent_of_one;
 #include "order.glsl"
 #include "palette.glsl"
 #include "blend.glsl"
+#include "dual.glsl"
 #include "reduce.glsl"
 
 layout(constant_id = 5) const bool TEAMS = false;
 layout(constant_id = 6) const bool READ_AHEAD = true;
+layout(constant_id = 7) const bool ANY_DUAL = false; /* chunks of dual quaternions among them */
 
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pelt_chunks {
     pelt_skin_chunk at[];
@@ -61,8 +63,46 @@ pelt_matrix blend_sets(pelt_skin_chunk chunk, uint vertex, vertex_source source)
     return sum;
 }
 
+/* Dual quaternions, of any number of sets. The implied weight's joint is the dominant one; with all
+ * of the weight its matrix stays as it is. */
+pelt_matrix blend_dual(pelt_skin_chunk chunk, uint vertex, vertex_source source)
+{
+    vec4 weights = pelt_first_weights(source.weights);
+    uvec4 joints = unpack_joints(chunk, source.joints);
+    uint implied_joint = joints[0];
+    vec4 side = pelt_palette_row(implied_joint, 3u);
+    pelt_words words = pelt_words(chunk.weights);
+    pelt_dual_blend sum = pelt_no_motion();
+    float implied = 1.0;
+    for (uint set = 0u;;) {
+        for (uint slot = 0u; slot < 4u; slot++) {
+            if (weights[slot] > 0.0) {
+                pelt_add_motion(sum, joints[slot], weights[slot], side);
+                implied -= weights[slot];
+            }
+        }
+        set++;
+        if (!ANY_INFLUENCES || set >= chunk.set_count) {
+            break;
+        }
+        uint at = chunk.vertex_count + 2u * ((set - 1u) * chunk.vertex_count + vertex);
+        weights = pelt_further_weights(uvec2(words.at[at], words.at[at + 1u]));
+        joints = unpack_joints(chunk, load_joints(chunk, set * chunk.vertex_count + vertex));
+    }
+    if (implied == 1.0) {
+        pelt_matrix one = pelt_zero_matrix();
+        pelt_add_joint(one, implied_joint, 1.0);
+        return one;
+    }
+    pelt_add_motion(sum, implied_joint, implied, side);
+    return pelt_blended_matrix(sum);
+}
+
 pelt_matrix blend(pelt_skin_chunk chunk, uint vertex, vertex_source source)
 {
+    if (ANY_DUAL && has(chunk, PELT_CHUNK_DUAL)) {
+        return blend_dual(chunk, vertex, source);
+    }
     if (ANY_INFLUENCES && chunk.set_count > 1u) {
         return blend_sets(chunk, vertex, source);
     }
@@ -190,6 +230,7 @@ void skin_chunk(uint index)
 {
     pelt_skin_chunk chunk = pelt_chunks(constants.chunks).at[index];
     use_palette(chunk.matrices, chunk.joint_count);
+    palette_rows = ANY_DUAL && has(chunk, PELT_CHUNK_DUAL) ? 4u : 3u;
     walk seen = walk_vertices(chunk, chunk.first_vertex + gl_LocalInvocationIndex, PELT_GROUP_SIZE,
                               chunk.end_vertex);
     if (seen.strain > PELT_COMFORTABLE) {
@@ -215,6 +256,7 @@ void skin_chunks_of_teams()
     bool busy = index < constants.count;
     pelt_skin_chunk chunk = pelt_chunks(constants.chunks).at[min(index, constants.count - 1u)];
     palette_address = chunk.matrices;
+    palette_rows = ANY_DUAL && has(chunk, PELT_CHUNK_DUAL) ? 4u : 3u;
     pelt_ordered_box box = pelt_empty_box();
     if (busy) {
         walk seen = walk_vertices(chunk, chunk.first_vertex + lane, team, chunk.end_vertex);

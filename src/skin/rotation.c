@@ -67,3 +67,11 @@ void pelt_skin_rotations(const float *matrices, uint32_t count, float *rotations
         }
     }
 }
+
+void pelt_skin_dual_palette(const float *matrices, uint32_t count, float *palette)
+{
+    for (size_t j = 0; j < count; j++) {
+        memcpy(palette + 16 * j, matrices + 12 * j, 12 * sizeof(*palette));
+        pelt_skin_rotations(matrices + 12 * j, 1, palette + 16 * j + 12);
+    }
+}

@@ -28,22 +28,27 @@ enum {
 /* Shared palettes are as large as leaves room for as many groups as registers do, 48 KiB for eight
  * wide or 32 narrow ones: compilers, too, give more registers where shared memory is the limit. */
 const skin_permutation pelt_skin_permutations[SKIN_PERMUTATION_COUNT] = {
-    { PELT_VERTEX_TANGENTS, false, SHAPE_WIDE, 112 },
-    { PELT_VERTEX_TANGENTS, false, SHAPE_WIDE, 0 },
-    { PELT_VERTEX_TANGENTS, false, SHAPE_NARROW, 24 },
-    { PELT_VERTEX_TANGENTS, false, SHAPE_NARROW, 0 },
-    { PELT_VERTEX_PLAIN, false, SHAPE_WIDE, 112 },
-    { PELT_VERTEX_PLAIN, false, SHAPE_WIDE, 0 },
-    { PELT_VERTEX_PLAIN, false, SHAPE_NARROW, 24 },
-    { PELT_VERTEX_PLAIN, false, SHAPE_NARROW, 0 },
-    { PELT_VERTEX_ANY, false, SHAPE_WIDE, 112 },
-    { PELT_VERTEX_ANY, false, SHAPE_WIDE, 0 },
-    { PELT_VERTEX_ANY, false, SHAPE_NARROW, 24 },
-    { PELT_VERTEX_ANY, false, SHAPE_NARROW, 0 },
-    { PELT_VERTEX_ANY, true, SHAPE_WIDE, 0 },
-    { PELT_VERTEX_ANY, true, SHAPE_NARROW, 0 },
-    { PELT_VERTEX_ANY, false, SHAPE_TEAMS, 0 },
-    { PELT_VERTEX_ANY, true, SHAPE_TEAMS, 0 },
+    { PELT_VERTEX_TANGENTS, false, SHAPE_WIDE, 112, false },
+    { PELT_VERTEX_TANGENTS, false, SHAPE_WIDE, 0, false },
+    { PELT_VERTEX_TANGENTS, false, SHAPE_NARROW, 24, false },
+    { PELT_VERTEX_TANGENTS, false, SHAPE_NARROW, 0, false },
+    { PELT_VERTEX_PLAIN, false, SHAPE_WIDE, 112, false },
+    { PELT_VERTEX_PLAIN, false, SHAPE_WIDE, 0, false },
+    { PELT_VERTEX_PLAIN, false, SHAPE_NARROW, 24, false },
+    { PELT_VERTEX_PLAIN, false, SHAPE_NARROW, 0, false },
+    { PELT_VERTEX_ANY, false, SHAPE_WIDE, 112, false },
+    { PELT_VERTEX_ANY, false, SHAPE_WIDE, 0, false },
+    { PELT_VERTEX_ANY, false, SHAPE_NARROW, 24, false },
+    { PELT_VERTEX_ANY, false, SHAPE_NARROW, 0, false },
+    { PELT_VERTEX_ANY, true, SHAPE_WIDE, 0, false },
+    { PELT_VERTEX_ANY, true, SHAPE_NARROW, 0, false },
+    { PELT_VERTEX_ANY, false, SHAPE_TEAMS, 0, false },
+    { PELT_VERTEX_ANY, true, SHAPE_TEAMS, 0, false },
+    { PELT_VERTEX_TANGENTS, false, SHAPE_WIDE, 0, true },
+    { PELT_VERTEX_PLAIN, false, SHAPE_WIDE, 0, true },
+    { PELT_VERTEX_ANY, true, SHAPE_WIDE, 0, true },
+    { PELT_VERTEX_ANY, true, SHAPE_NARROW, 0, true },
+    { PELT_VERTEX_ANY, true, SHAPE_TEAMS, 0, true },
 };
 
 /* Specialisation constants, by constant_id. */
@@ -54,6 +59,7 @@ typedef struct specialisation {
     uint32_t shared_joints;
     VkBool32 teams;
     VkBool32 read_ahead;
+    VkBool32 any_dual;
 } specialisation;
 
 static const VkSpecializationMapEntry constant_entries[] = {
@@ -64,6 +70,7 @@ static const VkSpecializationMapEntry constant_entries[] = {
     { 4, offsetof(specialisation, shared_joints), sizeof(uint32_t) },
     { 5, offsetof(specialisation, teams), sizeof(VkBool32) },
     { 6, offsetof(specialisation, read_ahead), sizeof(VkBool32) },
+    { 7, offsetof(specialisation, any_dual), sizeof(VkBool32) },
 };
 
 static pelt_result check_info(const pelt_host *host, const pelt_skin_pass_info *info)
@@ -216,6 +223,7 @@ static pelt_result create_all_pipelines(pelt_skin_pass *pass, VkPipelineCache ca
             .shared_joints = permutation->shared_joints,
             .teams = permutation->shape == SHAPE_TEAMS,
             .read_ahead = !pass->is_processor,
+            .any_dual = permutation->dual,
         };
     }
     pelt_result result =

@@ -17,10 +17,11 @@ typedef struct skin_permutation {
     bool any_influences; /* several sets, joints of 16 bits */
     skin_shape shape;
     uint32_t shared_joints; /* most joints of a palette in shared memory; 0: read by address */
+    bool dual;              /* dual quaternions, too */
 } skin_permutation;
 
 /* The best ones first. */
-enum { SKIN_PERMUTATION_COUNT = 16 };
+enum { SKIN_PERMUTATION_COUNT = 21 };
 extern const skin_permutation pelt_skin_permutations[SKIN_PERMUTATION_COUNT];
 
 enum { NARROW_GROUP = 32, LARGEST_TEAM_BITS = 3 };

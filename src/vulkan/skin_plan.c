@@ -20,7 +20,7 @@ typedef struct census {
     uint64_t instances, vertices;
     uint32_t most_sets;
     uint32_t most_joints; /* UINT32_MAX: not known of all */
-    bool any_joints_16;
+    bool any_joints_16, any_dual;
     uint64_t interleaved, with_tangents, with_tight_tangents; /* instances */
 } census;
 
@@ -33,6 +33,7 @@ static void count_instance(const pelt_gpu_mesh *mesh, const pelt_gpu_instance *i
     sum->most_sets = mesh->set_count > sum->most_sets ? mesh->set_count : sum->most_sets;
     sum->most_joints = joints > sum->most_joints ? joints : sum->most_joints;
     sum->any_joints_16 |= mesh->joint_bytes == 2;
+    sum->any_dual |= instance->dual_quaternions;
     sum->interleaved += pelt_is_interleaved(instance);
     sum->with_tangents += pelt_has_tangents(mesh, instance);
     sum->with_tight_tangents += pelt_has_tangents(mesh, instance) && instance->tangent_stride == 4;
@@ -92,7 +93,8 @@ static uint32_t choose_permutation(const census *sum, skin_shape shape, uint32_t
     uint32_t i = 0;
     for (; i < SKIN_PERMUTATION_COUNT - 1; i++) {
         const skin_permutation *permutation = &pelt_skin_permutations[i];
-        if (permutation->shape == shape && (permutation->any_influences || !any_influences) &&
+        if (permutation->shape == shape && permutation->dual == sum->any_dual &&
+            (permutation->any_influences || !any_influences) &&
             (permutation->vertex == vertex || permutation->vertex == PELT_VERTEX_ANY) &&
             may_share(permutation, sum, chunk_vertices)) {
             break;

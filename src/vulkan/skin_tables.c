@@ -223,7 +223,8 @@ static struct pelt_skin_chunk make_chunk(const pelt_gpu_mesh *mesh,
                   (pelt_is_interleaved(instance) ? PELT_CHUNK_INTERLEAVED : 0) |
                   (instance->normals ? PELT_CHUNK_NORMALS : 0) |
                   (pelt_has_tangents(mesh, instance) ? PELT_CHUNK_TANGENTS : 0) |
-                  (instance->box ? PELT_CHUNK_BOX : 0);
+                  (instance->box ? PELT_CHUNK_BOX : 0) |
+                  (instance->dual_quaternions ? PELT_CHUNK_DUAL : 0);
     return chunk;
 }
 
