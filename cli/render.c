@@ -54,6 +54,10 @@ static pelt_result prepare(pelt_report *report, rendering *r)
     if (result == PELT_OK) {
         result = pelt_batch_pose(r->batch, r->crowd, 0, options->count);
     }
+    if (result == PELT_OK) {
+        const pelt_play none = { .clip = -1 };
+        pelt_warn_of_stretch(r->batch, options->all_clips ? &none : &r->play);
+    }
     size_t parts = (size_t)options->count * r->character->model->part_count;
     r->parts = pelt_allocate(host, parts, sizeof(*r->parts));
     r->part_boxes = pelt_allocate(host, parts, sizeof(*r->part_boxes));
@@ -215,6 +219,7 @@ static void print_json(const pelt_report *report, const rendering *r)
     pelt_json_text(&json, "output", options->output);
     pelt_json_integer(&json, "width", options->size[0]);
     pelt_json_integer(&json, "height", options->size[1]);
+    pelt_json_text(&json, "method", pelt_method_name(r->character->method));
     pelt_json_text(&json, "device", r->backend->path);
     pelt_json_text(&json, "deviceName", r->backend->device);
     pelt_json_text(&json, "drawnOn", r->device_name);
@@ -336,6 +341,7 @@ static int run(pelt_report *report, int argc, char **argv)
         pelt_option_loop(&options.open.loop, "repeat the clip where a single instance would hold\n"
                                              "its ends; crowds always do"),
         pelt_option_count(&options.count, "instances, in a grid (default: 1)"),
+        pelt_option_method(&options.open.method),
         { .name = "size",
           .letter = 's',
           .kind = PELT_OPTION_SIZE,

@@ -22,6 +22,8 @@ bool pelt_render_palette_check(pelt_report *report, const pelt_render_options *o
     } else if (palette && options->device != PELT_DEVICE_AUTO &&
                options->device != PELT_DEVICE_GPU) {
         wrong = "--path palette skins on the GPU: --device must be gpu";
+    } else if (palette && options->open.method != PELT_METHOD_LBS) {
+        wrong = "--path palette blends linearly: --method dqs needs --path compute";
     } else if (options->format_given && options->format != FORMAT_DUALQUAT &&
                options->interpolation_given && options->interpolation == PELT_BAKE_BLEND) {
         wrong = "--interpolation blend needs --format dualquat";

@@ -176,8 +176,8 @@ static void uses_the_callers_loader_and_allocators(void **state)
     pelt_skin_pass *pass = NULL;
     const pelt_skin_pass_info info = { .vulkan = &vulkan };
     assert_int_equal(pelt_skin_pass_create(&gpu_host, &info, &pass), PELT_OK);
-    assert_int_equal(loader.created, 3 + 1 + 16 + 1 + 1); /* modules, layout, pipelines */
-    assert_int_equal(loader.live, 1 + 16 + 1 + 1);
+    assert_int_equal(loader.created, 3 + 1 + 21 + 1 + 1); /* modules, layout, pipelines */
+    assert_int_equal(loader.live, 1 + 21 + 1 + 1);
     pelt_skin_pass_destroy(pass);
     assert_int_equal(loader.live, 0);
     assert_int_equal(loader.stranger, 0);

@@ -329,7 +329,7 @@ class Usage(Case):
 
     def test_help_names_the_options(self):
         wanted = {"info": "json", "skin": "output clip time loop method device json",
-                  "render": "output clip time loop count size boxes device json",
+                  "render": "output clip time loop count method size boxes device json",
                   "bake": "output clip skin fps error interpolation format matrix max-size json",
                   "verify": "clip time count method batch device json",
                   "sample": "output vertices joints json",
@@ -834,7 +834,7 @@ class Skin(Case):
         turn = {"rotation": [0, 0, math.sin(math.pi / 3), math.cos(math.pi / 3)]}
         path = bent_triangle(self.path("bent.gltf"), **turn)
         c, s = 0.5, math.sqrt(0.75)
-        for device in self.devices[:2]:
+        for device in self.devices:
             for method, length in (("dqs", 1), ("lbs", 0.5)):
                 glb, result = self.skin(path, "--device", device, "--method", method)
                 self.assertEqual((result["method"], result["warnings"]), (method, []))
@@ -1186,21 +1186,22 @@ class Verify(Case):
 
     def test_dual_quaternions(self):
         """The same bounds but for boxes from joints, which do not hold vertices that turn."""
-        result = self.verify("--count", 3, "--method", "dqs", "--device", "cpu")
+        result = self.verify("--count", 3, "--method", "dqs")
         self.assertEqual((result["ok"], result["method"]), (True, "dqs"))
-        linear = self.verify("--count", 3, "--device", "cpu")
-        path, = result["paths"]
-        self.assertEqual(path["position"]["compared"], 3 * result["verticesEach"])
-        self.assertNotEqual(path["position"]["error"], linear["paths"][0]["position"]["error"])
-        self.assertLessEqual(path["position"]["ofBound"], 1)
-        self.assertLess(path["position"]["ofBox"], 4e-6)
-        self.assertLess(path["normal"]["degrees"], 0.0972)
-        self.assertEqual(path["boxes"]["equal"], path["boxes"]["compared"])
-        self.assertIsNone(path["jointBoxes"])
+        self.assertEqual([p["device"] for p in result["paths"]], self.devices[1:])
+        linear = self.verify("--count", 3)
+        for path, other in zip(result["paths"], linear["paths"], strict=True):
+            self.assertEqual(path["position"]["compared"], 3 * result["verticesEach"])
+            self.assertNotEqual(path["position"]["error"], other["position"]["error"])
+            self.assertLessEqual(path["position"]["ofBound"], 1)
+            self.assertLess(path["position"]["ofBox"], 4e-6)
+            self.assertLess(path["normal"]["degrees"], 0.0972)
+            self.assertEqual(path["boxes"]["equal"], path["boxes"]["compared"])
+            self.assertIsNone(path["jointBoxes"])
         self.assertGreater(result["packing"]["position"]["ofBound"], 0.1)
         self.assertLessEqual(result["packing"]["position"]["ofBound"], 1)
         self.assertIn("; dual quaternions\n",
-                      self.ok("verify", self.folder.sample, "--method=dqs", "--device=cpu").out)
+                      self.ok("verify", self.folder.sample, "--method=dqs").out)
 
     def test_poses_of_the_gpu(self):
         self.assertNotIn("pose", self.verify("--count", 1, "--device", "cpu"))
@@ -1275,6 +1276,22 @@ class Render(Case):
         self.assertEqual(self.render("--count", 3)[0], first)
         self.assertNotEqual(self.render("--count", 3, "--boxes")[0], first)
         self.assertNotEqual(self.render("--count", 3, "--time", "0.2")[0], first)
+
+    def test_dual_quaternions(self):
+        """All paths draw what skin writes; the boxes tell the methods apart."""
+        _, linear = self.render("--clip", "wave", "--time", "0.5")
+        for device in self.devices:
+            _, dual = self.render("--clip", "wave", "--time", "0.5", "--method", "dqs",
+                                  "--device", device)
+            wanted = self.ok("skin", self.folder.sample, "-o", self.path("dual.glb"), "--clip", "wave",
+                             "--time", "0.5", "--method", "dqs", "--json").json()["primitives"][0]
+            self.assertEqual((dual["method"], linear["method"]), ("dqs", "lbs"))
+            for key in ("min", "max"):
+                for a, b in zip(dual["boxes"][0][key], wanted[key]):
+                    self.assertAlmostEqual(a, b, delta=2e-4)
+            self.assertNotEqual(dual["boxes"], linear["boxes"])
+        self.fails(2, "--method dqs needs --path compute", "render", self.folder.sample, "-o",
+                   self.path("x.png"), "--path", "palette", "--method", "dqs")
 
     def test_devices(self):
         boxes = [self.render("--count", 2, "--device", device)[1]["boxes"] for device in self.devices]
