@@ -154,7 +154,8 @@ PELT_API void pelt_cmd_skin(const pelt_skin_pass *pass, VkCommandBuffer commands
                             VkDeviceAddress scratch);
 
 /* Conservative boxes from joints (pelt_joint_boxes) instead of a reduction over vertices: they need
- * no vertex to be skinned and hold its exact box always. */
+ * no vertex to be skinned and hold its exact box always, under linear blend skinning; of dual
+ * quaternions they say nothing. matrices are of 48 bytes here. */
 typedef struct pelt_gpu_joint_box_instance {
     VkDeviceAddress bind;     /* joint_count x pelt_box, 4-byte aligned */
     VkDeviceAddress matrices; /* 16-byte aligned */
