@@ -270,8 +270,8 @@ static void add_influences(const pelt_model *model, pelt_primitive *primitive, u
     for (uint32_t v = 0; v < primitive->vertex_count; v++) {
         for (uint32_t k = 0; k < 8; k++) {
             size_t to = 8 * (size_t)v + k, from = 4 * (size_t)v + k % 4;
-            joints[to] = k < 4 ? primitive->joints[from]
-                               : (uint16_t)((v + 7 * k) % model->skins[0].joint_count);
+            uint32_t other = (v + 7 * k) % model->skins[0].joint_count;
+            joints[to] = (uint16_t)(k < 4 ? primitive->joints[from] : other);
             weights[to] = k < 4 ? 0.9f * primitive->weights[from] : 0.025f;
         }
     }
