@@ -50,7 +50,7 @@ static crowd *make_crowd(uint32_t first, uint32_t first_vertices, uint32_t secon
 
 static struct pelt_skin_pass make_pass(uint32_t group_size, uint32_t chunk_vertices)
 {
-    return (struct pelt_skin_pass){ .host = &gpu_host,
+    return (struct pelt_skin_pass){ .compute.host = &gpu_host,
                                     .group_size = group_size,
                                     .chunk_vertices = chunk_vertices };
 }

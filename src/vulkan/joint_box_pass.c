@@ -48,8 +48,9 @@ void pelt_cmd_joint_boxes(const pelt_skin_pass *pass, VkCommandBuffer commands, 
     for (uint32_t left = count; left > 0;) {
         const struct pelt_joint_box_constants constants = { .records = table,
                                                             .count = left < most ? left : most };
-        pelt_dispatch(pass, commands, pass->joint_boxes, &constants, sizeof(constants),
-                      constants.count);
+        pelt_compute_push(&pass->compute, commands, &constants, sizeof(constants));
+        pelt_compute_dispatch(&pass->compute, commands, pass->pipelines[SKIN_JOINT_BOXES],
+                              constants.count);
         table += pelt_joint_box_table_size(constants.count);
         left -= constants.count;
     }

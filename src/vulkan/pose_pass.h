@@ -2,7 +2,7 @@
 #ifndef PELT_SRC_VULKAN_POSE_PASS_H
 #define PELT_SRC_VULKAN_POSE_PASS_H
 
-#include "vulkan/functions.h"
+#include "vulkan/compute.h"
 
 #include <pelt/pose_pass.h>
 
@@ -10,10 +10,7 @@
 #define PELT_POSE_CLOCK_MAX 536870912.0
 
 struct pelt_pose_pass {
-    const pelt_host *host;
-    pelt_vulkan vulkan;
-    pelt_device_functions functions;
-    VkPipelineLayout layout;
+    pelt_compute compute;
     VkPipeline pipelines[2]; /* by whether overrides may multiply global transforms */
 };
 

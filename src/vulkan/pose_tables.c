@@ -30,12 +30,12 @@ static pelt_result check_batch(const pelt_pose_pass *pass, const pelt_pose_batch
                                uint32_t index)
 {
     if (batch->instance_count > 0 && (batch->rig_address == 0 || batch->rig_address % 16 != 0)) {
-        return pelt_fail(pass->host, PELT_ERROR_ARGUMENT, NULL, NULL,
+        return pelt_fail(pass->compute.host, PELT_ERROR_ARGUMENT, NULL, NULL,
                          "batch %u: rig_address is 0 or not 16-byte aligned", index);
     }
     uint64_t end = (uint64_t)batch->first_instance + batch->instance_count;
     if (end * PELT_POSE_INSTANCE_SIZE > range_limit) {
-        return pelt_fail(pass->host, PELT_ERROR_RANGE, NULL, NULL,
+        return pelt_fail(pass->compute.host, PELT_ERROR_RANGE, NULL, NULL,
                          "batch %u: instances %u + %u are past 4 GiB", index, batch->first_instance,
                          batch->instance_count);
     }
@@ -56,7 +56,7 @@ pelt_result pelt_pose_tables_measure(const pelt_pose_pass *pass, const pelt_pose
         /* Neither factor reaches 2^28. */
         scratch += (uint64_t)batches[i].instance_count * batches[i].rig->carry_count * MATRIX_SIZE;
         if (groups * sizeof(struct pelt_pose_group) > range_limit || scratch > range_limit) {
-            return pelt_fail(pass->host, PELT_ERROR_RANGE, NULL, NULL,
+            return pelt_fail(pass->compute.host, PELT_ERROR_RANGE, NULL, NULL,
                              "batches 0 to %u need a table or scratch past 4 GiB", i);
         }
     }

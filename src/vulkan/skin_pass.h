@@ -2,7 +2,7 @@
 #ifndef PELT_SRC_VULKAN_SKIN_PASS_H
 #define PELT_SRC_VULKAN_SKIN_PASS_H
 
-#include "vulkan/functions.h"
+#include "vulkan/compute.h"
 
 /* How work is given to invocations. */
 typedef enum skin_shape {
@@ -26,22 +26,15 @@ extern const skin_permutation pelt_skin_permutations[SKIN_PERMUTATION_COUNT];
 
 enum { NARROW_GROUP = 32, LARGEST_TEAM_BITS = 3 };
 
+/* Places in pipelines, behind the permutations. */
+enum { SKIN_REDUCE_BOUNDS = SKIN_PERMUTATION_COUNT, SKIN_JOINT_BOXES, SKIN_PIPELINE_COUNT };
+
 struct pelt_skin_pass {
-    const pelt_host *host;
-    pelt_vulkan vulkan;
-    pelt_device_functions functions;
+    pelt_compute compute;
     uint32_t chunk_vertices; /* 0: what suits the scene */
     uint32_t group_size;     /* of wide shapes and of the other passes */
     bool is_processor;       /* the device is the host's own, as software drivers are */
-    VkPipelineLayout layout;
-    VkPipeline skin[SKIN_PERMUTATION_COUNT];
-    VkPipeline reduce_bounds;
-    VkPipeline joint_boxes;
+    VkPipeline pipelines[SKIN_PIPELINE_COUNT]; /* permutations and the two others */
 };
-
-/* Binds, pushes constants (size bytes) and dispatches count workgroups, in two dimensions where
- * they are more than one holds. */
-void pelt_dispatch(const pelt_skin_pass *pass, VkCommandBuffer commands, VkPipeline pipeline,
-                   const void *constants, uint32_t size, uint32_t count);
 
 #endif

@@ -123,11 +123,11 @@ static pelt_result check_all(const pelt_skin_pass *pass, const pelt_skin_tables_
 {
     pelt_result result = PELT_OK;
     for (uint32_t i = 0; result == PELT_OK && i < info->mesh_count; i++) {
-        result = check_mesh(pass->host, i, &info->meshes[i]);
+        result = check_mesh(pass->compute.host, i, &info->meshes[i]);
     }
     for (uint32_t i = 0; result == PELT_OK && i < info->instance_count; i++) {
         if (!info->instances[i].skip) {
-            result = check_instance(pass->host, info, i);
+            result = check_instance(pass->compute.host, info, i);
         }
     }
     return result;
@@ -162,7 +162,7 @@ pelt_result pelt_skin_tables_measure(const pelt_skin_pass *pass, const pelt_skin
 {
     *out = (pelt_skin_tables){ 0 };
     if ((info->mesh_count > 0 && !info->meshes) || (info->instance_count > 0 && !info->instances)) {
-        return pelt_fail(pass->host, PELT_ERROR_ARGUMENT, NULL, NULL,
+        return pelt_fail(pass->compute.host, PELT_ERROR_ARGUMENT, NULL, NULL,
                          "meshes or instances are counted but NULL");
     }
     pelt_result result = check_all(pass, info);
@@ -175,7 +175,7 @@ pelt_result pelt_skin_tables_measure(const pelt_skin_pass *pass, const pelt_skin
     uint64_t reduction_bytes = sum.reductions * sizeof(struct pelt_reduction);
     uint64_t scratch_bytes = sum.partials * PARTIAL_SIZE; /* fewer than those of chunks */
     if (chunk_bytes > range_limit) {
-        return pelt_fail(pass->host, PELT_ERROR_RANGE, NULL, NULL,
+        return pelt_fail(pass->compute.host, PELT_ERROR_RANGE, NULL, NULL,
                          "%llu instances of %llu chunks: a table would exceed 4 GiB",
                          (unsigned long long)sum.instances, (unsigned long long)sum.chunks);
     }
