@@ -6,7 +6,10 @@
 #include "buffers.glsl"
 #include "layout.h"
 #include "order.glsl"
+#include "palette.glsl"
 #include "unpack.glsl"
+/* Which reads the palette. */
+#include "blend.glsl"
 
 layout(constant_id = 2) const uint VERTEX = PELT_VERTEX_ANY;
 layout(constant_id = 3) const bool ANY_INFLUENCES = true; /* several sets, joints of 16 bits */
@@ -40,32 +43,34 @@ struct vertex_source {
     uvec2 joints;
 };
 
-uvec2 load_joints(pelt_skin_chunk chunk, uint entry)
+bool has_joints_16(pelt_skin_chunk chunk)
 {
-    pelt_words joints = pelt_words(chunk.joints);
-    if (ANY_INFLUENCES && has(chunk, PELT_CHUNK_JOINTS_16)) {
-        return uvec2(joints.at[2u * entry], joints.at[2u * entry + 1u]);
-    }
-    return uvec2(joints.at[entry], 0u);
-}
-
-uvec4 unpack_joints(pelt_skin_chunk chunk, uvec2 words)
-{
-    return ANY_INFLUENCES && has(chunk, PELT_CHUNK_JOINTS_16) ? pelt_joints_16(words)
-                                                              : pelt_joints_8(words.x);
+    return ANY_INFLUENCES && has(chunk, PELT_CHUNK_JOINTS_16);
 }
 
 /* The first set. */
 void load_influences(pelt_skin_chunk chunk, uint vertex, inout vertex_source source)
 {
     source.weights = pelt_words(chunk.weights).at[vertex];
-    source.joints = load_joints(chunk, vertex);
+    source.joints = pelt_load_joints(chunk.joints, has_joints_16(chunk), vertex);
 }
 
 void load_attributes(pelt_skin_chunk chunk, uint vertex, inout vertex_source source)
 {
     source.position_normal = pelt_quads(chunk.vertices).at[vertex];
     source.tangent = VERTEX == PELT_VERTEX_PLAIN ? 0u : pelt_words(chunk.tangents).at[vertex];
+}
+
+pelt_influences first_influences(pelt_skin_chunk chunk, vertex_source source)
+{
+    return pelt_influences(pelt_first_weights(source.weights),
+                           pelt_unpack_joints(source.joints, has_joints_16(chunk)));
+}
+
+pelt_influence_sets influence_sets(pelt_skin_chunk chunk)
+{
+    return pelt_influence_sets(chunk.weights, chunk.joints, has_joints_16(chunk),
+                               chunk.vertex_count, chunk.set_count);
 }
 
 vertex_source load_source(pelt_skin_chunk chunk, uint vertex)

@@ -34,47 +34,19 @@ vec4 pelt_tint(pelt_crowd_instance instance)
     return unpackUnorm4x8(instance.tint);
 }
 
-uvec4 pelt_mesh_joints(pelt_crowd_mesh mesh, uint entry)
-{
-    pelt_words joints = pelt_words(mesh.joints);
-    if (mesh.joints_16 != 0u) {
-        return pelt_joints_16(uvec2(joints.at[2u * entry], joints.at[2u * entry + 1u]));
-    }
-    return pelt_joints_8(joints.at[entry]);
-}
-
-/* Of a vertex of several sets of influences; the implied weight comes last. */
-pelt_matrix pelt_crowd_blend_sets(pelt_crowd_mesh mesh, uint vertex, uvec4 joints)
-{
-    pelt_words words = pelt_words(mesh.weights);
-    vec4 weights = pelt_first_weights(words.at[vertex]);
-    uint implied = joints.x;
-    float left = 1.0;
-    pelt_matrix sum = pelt_zero_matrix();
-    for (uint set = 0u;;) {
-        for (uint slot = 0u; slot < 4u; slot++) {
-            if (weights[slot] > 0.0) {
-                pelt_add_joint(sum, joints[slot], weights[slot]);
-                left -= weights[slot];
-            }
-        }
-        if (++set >= mesh.set_count) {
-            break;
-        }
-        uint at = mesh.vertex_count + 2u * ((set - 1u) * mesh.vertex_count + vertex);
-        weights = pelt_further_weights(uvec2(words.at[at], words.at[at + 1u]));
-        joints = pelt_mesh_joints(mesh, set * mesh.vertex_count + vertex);
-    }
-    pelt_add_joint(sum, implied, left);
-    return sum;
-}
-
 /* The blended matrix of a vertex. */
 pelt_matrix pelt_crowd_blend(pelt_crowd_mesh mesh, uint vertex)
 {
-    uvec4 joints = pelt_mesh_joints(mesh, vertex);
-    return mesh.set_count > 1u ? pelt_crowd_blend_sets(mesh, vertex, joints)
-                               : pelt_blend(pelt_words(mesh.weights).at[vertex], joints);
+    bool joints_16 = mesh.joints_16 != 0u;
+    uint weights = pelt_words(mesh.weights).at[vertex];
+    uvec4 joints =
+        pelt_unpack_joints(pelt_load_joints(mesh.joints, joints_16, vertex), joints_16);
+    if (mesh.set_count == 1u) {
+        return pelt_blend(weights, joints);
+    }
+    pelt_influence_sets sets = pelt_influence_sets(mesh.weights, mesh.joints, joints_16,
+                                                   mesh.vertex_count, mesh.set_count);
+    return pelt_blend_sets(sets, vertex, pelt_influences(pelt_first_weights(weights), joints));
 }
 
 /* A vertex where its instance stands; directions are unit. */

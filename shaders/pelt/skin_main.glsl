@@ -18,11 +18,9 @@ uint exponent_of_one;
 #include "buffers.glsl"
 #include "chunk.glsl"
 #include "deform.glsl"
+#include "dual.glsl"
 #include "group.glsl"
 #include "order.glsl"
-#include "palette.glsl"
-#include "blend.glsl"
-#include "dual.glsl"
 #include "reduce.glsl"
 
 layout(constant_id = 5) const bool TEAMS = false;
@@ -35,59 +33,28 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pe
 
 /* -- one vertex ---------------------------------------------------------------------------- */
 
-/* Several sets. The implied weight, the largest, is known and added last. */
-pelt_matrix blend_sets(pelt_skin_chunk chunk, uint vertex, vertex_source source)
-{
-    vec4 weights = pelt_first_weights(source.weights);
-    uvec4 joints = unpack_joints(chunk, source.joints);
-    uint implied_joint = joints[0];
-    pelt_words words = pelt_words(chunk.weights);
-    pelt_matrix sum = pelt_zero_matrix();
-    float implied = 1.0;
-    for (uint set = 0u;;) {
-        for (uint slot = 0u; slot < 4u; slot++) {
-            if (weights[slot] > 0.0) {
-                pelt_add_joint(sum, joints[slot], weights[slot]);
-                implied -= weights[slot];
-            }
-        }
-        set++;
-        if (set >= chunk.set_count) {
-            break;
-        }
-        uint at = chunk.vertex_count + 2u * ((set - 1u) * chunk.vertex_count + vertex);
-        weights = pelt_further_weights(uvec2(words.at[at], words.at[at + 1u]));
-        joints = unpack_joints(chunk, load_joints(chunk, set * chunk.vertex_count + vertex));
-    }
-    pelt_add_joint(sum, implied_joint, implied);
-    return sum;
-}
-
 /* Dual quaternions, of any number of sets. The implied weight's joint is the dominant one; with all
  * of the weight its matrix stays as it is. */
 pelt_matrix blend_dual(pelt_skin_chunk chunk, uint vertex, vertex_source source)
 {
-    vec4 weights = pelt_first_weights(source.weights);
-    uvec4 joints = unpack_joints(chunk, source.joints);
-    uint implied_joint = joints[0];
+    pelt_influences influences = first_influences(chunk, source);
+    uint implied_joint = influences.joints[0];
     vec4 side = pelt_palette_row(implied_joint, 3u);
-    pelt_words words = pelt_words(chunk.weights);
     pelt_dual_blend sum = pelt_no_motion();
     float implied = 1.0;
     for (uint set = 0u;;) {
         for (uint slot = 0u; slot < 4u; slot++) {
-            if (weights[slot] > 0.0) {
-                pelt_add_motion(sum, joints[slot], weights[slot], side);
-                implied -= weights[slot];
+            float weight = influences.weights[slot];
+            if (weight > 0.0) {
+                pelt_add_motion(sum, influences.joints[slot], weight, side);
+                implied -= weight;
             }
         }
         set++;
         if (!ANY_INFLUENCES || set >= chunk.set_count) {
             break;
         }
-        uint at = chunk.vertex_count + 2u * ((set - 1u) * chunk.vertex_count + vertex);
-        weights = pelt_further_weights(uvec2(words.at[at], words.at[at + 1u]));
-        joints = unpack_joints(chunk, load_joints(chunk, set * chunk.vertex_count + vertex));
+        influences = pelt_further_set(influence_sets(chunk), set, vertex);
     }
     if (implied == 1.0) {
         pelt_matrix one = pelt_zero_matrix();
@@ -104,9 +71,9 @@ pelt_matrix blend(pelt_skin_chunk chunk, uint vertex, vertex_source source)
         return blend_dual(chunk, vertex, source);
     }
     if (ANY_INFLUENCES && chunk.set_count > 1u) {
-        return blend_sets(chunk, vertex, source);
+        return pelt_blend_sets(influence_sets(chunk), vertex, first_influences(chunk, source));
     }
-    return pelt_blend(source.weights, unpack_joints(chunk, source.joints));
+    return pelt_blend(source.weights, pelt_unpack_joints(source.joints, has_joints_16(chunk)));
 }
 
 /* What an invocation has seen of its vertices. The floats of positions are such that minima and
