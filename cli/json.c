@@ -181,3 +181,15 @@ void pelt_json_floats(pelt_json *json, const char *key, const float *values, uin
     }
     fputc(']', json->stream);
 }
+
+void pelt_json_boxes(pelt_json *json, const char *key, const pelt_box *boxes, uint32_t count)
+{
+    pelt_json_list(json, key);
+    for (uint32_t i = 0; i < count; i++) {
+        pelt_json_object_line(json, NULL);
+        pelt_json_floats(json, "min", boxes[i].min, 3);
+        pelt_json_floats(json, "max", boxes[i].max, 3);
+        pelt_json_close(json);
+    }
+    pelt_json_close(json);
+}

@@ -3,6 +3,7 @@
 #ifndef PELT_CLI_JSON_H
 #define PELT_CLI_JSON_H
 
+#include <pelt/base.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,5 +33,7 @@ void pelt_json_number(pelt_json *json, const char *key, double value); /* not fi
 /* The same, rounded to significant digits: for times and measured errors. */
 void pelt_json_rounded(pelt_json *json, const char *key, double value, int digits);
 void pelt_json_floats(pelt_json *json, const char *key, const float *values, uint32_t count);
+/* A list of objects, a line each. */
+void pelt_json_boxes(pelt_json *json, const char *key, const pelt_box *boxes, uint32_t count);
 
 #endif

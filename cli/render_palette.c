@@ -392,14 +392,7 @@ static void print_json(const pelt_report *report, const rendering *r)
     pelt_json_rounded(&json, "shadows", r->report.shadow_time, 6);
     pelt_json_rounded(&json, "raster", r->report.raster_time, 6);
     pelt_json_close(&json);
-    pelt_json_list(&json, "boxes");
-    for (uint32_t i = 0; i < options->count; i++) {
-        pelt_json_object_line(&json, NULL);
-        pelt_json_floats(&json, "min", r->boxes[i].min, 3);
-        pelt_json_floats(&json, "max", r->boxes[i].max, 3);
-        pelt_json_close(&json);
-    }
-    pelt_json_close(&json);
+    pelt_json_boxes(&json, "boxes", r->boxes, options->count);
     pelt_report_warnings(report, &json);
     pelt_json_end(&json);
 }
