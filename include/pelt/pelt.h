@@ -5,6 +5,7 @@
 
 #include <pelt/bake.h>
 #include <pelt/base.h>
+#include <pelt/cluster.h>
 #include <pelt/gltf.h>
 #include <pelt/model.h>
 #include <pelt/pack.h>
