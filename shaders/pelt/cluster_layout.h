@@ -51,7 +51,8 @@ struct pelt_gpu_cluster_mesh {
     PELT_UINT set_count;
     PELT_UINT joints_16; /* two words of joints a set instead of one */
     PELT_UINT lod_count;
-    PELT_UINT padding[2];
+    PELT_UINT first_index; /* of its triangles' corners, where an index buffer has them */
+    PELT_UINT padding;
 };
 
 /* One mesh of one character. */

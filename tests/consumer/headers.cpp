@@ -1,6 +1,7 @@
 // The public headers are valid C++, and their functions have C linkage.
 #include <pelt/pelt.h>
 #ifdef EXPECT_VULKAN
+#include <pelt/cluster_pass.h>
 #include <pelt/crowd.h>
 #include <pelt/pose_pass.h>
 #include <pelt/vulkan.h>
