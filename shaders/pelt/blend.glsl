@@ -46,7 +46,7 @@ pelt_matrix pelt_blend(uint weights, uvec4 joints)
     return sum;
 }
 
-/* The joints of a set, as they lie in memory: entry is set x vertex_count + vertex. */
+/* The joints of a set, as they lie in memory. A mesh's entry is set x vertex_count + vertex. */
 uvec2 pelt_load_joints(uvec2 address, bool joints_16, uint entry)
 {
     pelt_words joints = pelt_words(address);
@@ -68,6 +68,8 @@ struct pelt_influence_sets {
     bool joints_16;
     uint vertex_count;
     uint set_count;
+    uint joint_stride; /* entries of joints from one set to the next */
+    uint joint_shift;  /* from where a vertex would be in its set to where it is */
 };
 
 /* One set of a vertex; the implied weight of the first is given as 0. */
@@ -81,7 +83,7 @@ pelt_influences pelt_further_set(pelt_influence_sets sets, uint set, uint vertex
 {
     pelt_words words = pelt_words(sets.weights);
     uint at = sets.vertex_count + 2u * ((set - 1u) * sets.vertex_count + vertex);
-    uint entry = set * sets.vertex_count + vertex;
+    uint entry = set * sets.joint_stride + vertex + sets.joint_shift;
     return pelt_influences(
         pelt_further_weights(uvec2(words.at[at], words.at[at + 1u])),
         pelt_unpack_joints(pelt_load_joints(sets.joints, sets.joints_16, entry), sets.joints_16));

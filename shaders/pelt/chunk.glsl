@@ -70,7 +70,7 @@ pelt_influences first_influences(pelt_skin_chunk chunk, vertex_source source)
 pelt_influence_sets influence_sets(pelt_skin_chunk chunk)
 {
     return pelt_influence_sets(chunk.weights, chunk.joints, has_joints_16(chunk),
-                               chunk.vertex_count, chunk.set_count);
+                               chunk.vertex_count, chunk.set_count, chunk.vertex_count, 0u);
 }
 
 vertex_source load_source(pelt_skin_chunk chunk, uint vertex)

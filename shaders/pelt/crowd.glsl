@@ -45,7 +45,8 @@ pelt_matrix pelt_crowd_blend(pelt_crowd_mesh mesh, uint vertex)
         return pelt_blend(weights, joints);
     }
     pelt_influence_sets sets = pelt_influence_sets(mesh.weights, mesh.joints, joints_16,
-                                                   mesh.vertex_count, mesh.set_count);
+                                                   mesh.vertex_count, mesh.set_count,
+                                                   mesh.vertex_count, 0u);
     return pelt_blend_sets(sets, vertex, pelt_influences(pelt_first_weights(weights), joints));
 }
 
