@@ -12,14 +12,29 @@ typedef struct triangle_list {
     uint32_t *corners;
 } triangle_list;
 
+/* A level of detail, and how far level 0 is from it at most: in the given poses (without any: in
+ * the bind pose), and in the bind pose alone. */
+typedef struct cluster_level {
+    triangle_list triangles;
+    float error, bind_error;
+} cluster_level;
+
+/* Adds coarser levels to the first, which has its triangles, up to info->lod_count. All of them are
+ * the caller's to release, also after a failure. */
+pelt_result pelt_levels_make(const pelt_host *host, const pelt_clusters_info *info,
+                             cluster_level levels[PELT_LOD_MAX], uint32_t *count);
+
+/* Makes of vertices that differ in their directions alone, if at all, one. */
+pelt_result pelt_weld(const pelt_host *host, const pelt_clusters_info *info,
+                      triangle_list *triangles);
+
 /* Cuts levels into clusters, one after the other. */
 typedef struct cluster_cutter cluster_cutter;
 pelt_result pelt_cutter_create(const pelt_host *host, const pelt_clusters_info *info,
                                pelt_clusters *out, cluster_cutter **cutter);
 void pelt_cutter_destroy(cluster_cutter *cutter);
 
-/* Appends the clusters of the next level to the cutter's clusters, and fills in the level but for
- * its errors. */
-pelt_result pelt_cutter_add_level(cluster_cutter *cutter, const triangle_list *triangles);
+/* Appends the next level and its clusters to those being made. */
+pelt_result pelt_cutter_add_level(cluster_cutter *cutter, const cluster_level *level);
 
 #endif

@@ -74,7 +74,8 @@ pelt_result pelt_clusters_create(const pelt_host *host, const pelt_clusters_info
     if (result) {
         return result;
     }
-    triangle_list triangles = { 0 };
+    cluster_level levels[PELT_LOD_MAX] = { 0 };
+    uint32_t level_count = 1;
     cluster_cutter *cutter = NULL;
     pelt_clusters *clusters = pelt_allocate(host, 1, sizeof(*clusters));
     if (!clusters) {
@@ -82,7 +83,11 @@ pelt_result pelt_clusters_create(const pelt_host *host, const pelt_clusters_info
     }
     clusters->host = host;
     clusters->set_count = info->mesh->set_count;
-    result = list_triangles(host, info, &triangles);
+    result = list_triangles(host, info, &levels[0].triangles);
+    if (result) {
+        goto done;
+    }
+    result = pelt_levels_make(host, info, levels, &level_count);
     if (result) {
         goto done;
     }
@@ -90,9 +95,11 @@ pelt_result pelt_clusters_create(const pelt_host *host, const pelt_clusters_info
     if (result) {
         goto done;
     }
-    result = pelt_cutter_add_level(cutter, &triangles);
-    if (result) {
-        goto done;
+    for (uint32_t i = 0; i < level_count; i++) {
+        result = pelt_cutter_add_level(cutter, &levels[i]);
+        if (result) {
+            goto done;
+        }
     }
     result = add_spheres(clusters, info->mesh);
     if (result) {
@@ -102,7 +109,9 @@ pelt_result pelt_clusters_create(const pelt_host *host, const pelt_clusters_info
     clusters = NULL;
 done:
     pelt_cutter_destroy(cutter);
-    pelt_release(host, triangles.corners);
+    for (uint32_t i = 0; i < level_count; i++) {
+        pelt_release(host, levels[i].triangles.corners);
+    }
     pelt_clusters_destroy(clusters);
     return result;
 }

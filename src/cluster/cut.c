@@ -365,14 +365,17 @@ static uint32_t count_vertices(cluster_cutter *cutter, const triangle_list *tria
     return count;
 }
 
-pelt_result pelt_cutter_add_level(cluster_cutter *cutter, const triangle_list *triangles)
+pelt_result pelt_cutter_add_level(cluster_cutter *cutter, const cluster_level *level)
 {
+    const triangle_list *triangles = &level->triangles;
     pelt_clusters *out = cutter->out;
     pelt_lod *lod = &out->lods[out->lod_count];
     grouping groups = { 0 };
-    lod->first_cluster = out->cluster_count;
-    lod->triangle_count = triangles->count;
-    lod->vertex_count = count_vertices(cutter, triangles);
+    *lod = (pelt_lod){ .first_cluster = out->cluster_count,
+                       .triangle_count = triangles->count,
+                       .vertex_count = count_vertices(cutter, triangles),
+                       .error = level->error,
+                       .bind_error = level->bind_error };
     pelt_result result = group(cutter, triangles, &groups);
     for (size_t i = 0; i < groups.count && !result; i++) {
         const struct meshopt_Meshlet *meshlet = &groups.meshlets[i];
