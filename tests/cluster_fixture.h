@@ -29,9 +29,67 @@ static inline pelt_primitive make_grid(uint32_t width, uint32_t triangle_count, 
     return p;
 }
 
+/* A tube along y of radius 1 and length 8, open at both ends, on 8 joints that are a unit apart;
+ * every vertex is moved by the two joints it lies between. seam: the last column of vertices lies
+ * upon the first, with other texture coordinates. */
+static inline pelt_primitive make_tube(uint32_t around, uint32_t along, bool seam)
+{
+    uint32_t columns = around + seam;
+    pelt_primitive p = make_primitive(columns * (along + 1), 4, 1);
+    p.topology = PELT_TRIANGLES;
+    p.texcoords = allocate(p.vertex_count, 2 * sizeof(float));
+    for (uint32_t v = 0; v < p.vertex_count; v++) {
+        uint32_t column = v % columns;
+        double angle = 2.0 * 3.14159265358979 * (column % around) / around;
+        double y = 8.0 * (v / columns) / along, at = fmin(fmax(y - 0.5, 0.0), 7.0);
+        uint32_t joint = (uint32_t)fmin(at, 6.0);
+        const float position[3] = { (float)cos(angle), (float)y, (float)sin(angle) };
+        memcpy(p.positions + 3 * (size_t)v, position, sizeof(position));
+        p.texcoords[2 * (size_t)v] = (float)column / (float)around;
+        p.texcoords[2 * (size_t)v + 1] = (float)y;
+        p.joints[4 * (size_t)v] = (uint16_t)joint;
+        p.joints[4 * (size_t)v + 1] = (uint16_t)(joint + 1);
+        p.weights[4 * (size_t)v] = (float)(1.0 - (at - joint));
+        p.weights[4 * (size_t)v + 1] = 1.0f - p.weights[4 * (size_t)v];
+    }
+    p.index_count = 6 * around * along;
+    p.indices = allocate(p.index_count, sizeof(*p.indices));
+    for (uint32_t i = 0; i < around * along; i++) {
+        uint32_t row = i / around * columns, column = i % around, next = (column + 1) % columns;
+        uint32_t a = row + column, b = row + next, c = a + columns, d = b + columns;
+        memcpy(p.indices + 6 * (size_t)i, (uint32_t[]){ a, c, b, b, c, d }, 6 * sizeof(uint32_t));
+    }
+    return p;
+}
+
+/* Each joint of the tube turned against the one before it, by up to so much, about an axis across.
+ */
+static inline void bend_tube(uint64_t *seed, double most, float matrices[8 * 12])
+{
+    double m[12] = { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 };
+    for (int joint = 0; joint < 8; joint++) {
+        double a = uniform(seed, -most, most), c = cos(a), s = sin(a), y = joint + 0.5;
+        const double about_x[12] = { 1, 0, 0, 0, 0, c, -s, y - c * y, 0, s, c, -s * y };
+        const double about_z[12] = { c, -s, 0, s * y, s, c, 0, y - c * y, 0, 0, 1, 0 };
+        const double *turn = below(seed, 2) ? about_x : about_z;
+        double product[12];
+        for (int i = 0; i < 12; i++) {
+            product[i] = i % 4 == 3 ? m[i] : 0.0;
+            for (int k = 0; k < 3; k++) {
+                product[i] += m[i / 4 * 4 + k] * turn[4 * k + i % 4];
+            }
+        }
+        memcpy(m, product, sizeof(m));
+        for (int i = 0; i < 12; i++) {
+            matrices[12 * joint + i] = (float)m[i];
+        }
+    }
+}
+
 static inline void free_surface(pelt_primitive *p)
 {
     free(p->indices);
+    free(p->texcoords);
     free_primitive(p);
 }
 
@@ -140,6 +198,13 @@ static inline void check_records(const pelt_clusters *clusters, const pelt_packe
     assert_int_equal(clusters->most_joints, most_joints);
     free(joints);
     free(weights);
+}
+
+static inline pelt_packed_mesh *pack_anyhow(const pelt_primitive *p)
+{
+    pelt_packed_mesh *mesh;
+    assert_int_equal(pelt_pack(NULL, &(pelt_pack_info){ .primitive = p }, &mesh), PELT_OK);
+    return mesh;
 }
 
 static inline pelt_clusters *cut(const pelt_packed_mesh *mesh, const pelt_primitive *primitive)

@@ -16,13 +16,6 @@ static void check_triangles(const pelt_clusters *clusters, const pelt_packed_mes
     free(sorted);
 }
 
-static pelt_packed_mesh *pack_anyhow(const pelt_primitive *p)
-{
-    pelt_packed_mesh *mesh;
-    assert_int_equal(pelt_pack(NULL, &(pelt_pack_info){ .primitive = p }, &mesh), PELT_OK);
-    return mesh;
-}
-
 static void every_triangle_is_in_one_cluster(void **state)
 {
     (void)state;

@@ -33,14 +33,18 @@ typedef struct pelt_cluster {
     uint32_t lod;
 } pelt_cluster;
 
-/* A level of detail: a coarser surface over some of the same vertices. */
+/* A level of detail: a coarser surface over some of the same vertices. Seams, where vertices differ
+ * that lie in one place, stay closed; where nothing else can be left out, vertices that differ in
+ * normal and tangent alone become one. */
 typedef struct pelt_lod {
     uint32_t first_cluster, cluster_count; /* clusters of a level follow each other */
     uint32_t triangle_count;
     uint32_t vertex_count; /* of the packed mesh that it uses */
 
-    /* How far a vertex of level 0 can be from this level's surface at most, in any of the poses
-     * that were given; in the unit of where their matrices lead. 0 for level 0. */
+    /* No less than the distance from this level's surface of any vertex of level 0, and the
+     * distance from level 0 of the middle of any triangle of this level, in any of the poses that
+     * were given, as pelt_skin_cpu skins them; in the unit of where their matrices lead. Without
+     * poses: bind_error. 0 for level 0. */
     float error;
     float bind_error; /* the same in the bind pose alone, mesh units */
 } pelt_lod;
@@ -72,11 +76,13 @@ typedef struct pelt_clusters_info {
     const pelt_primitive *primitive; /* that mesh was packed from: its triangles */
 
     /* Levels wanted, up to PELT_LOD_MAX, each of about half as many triangles as the one before;
-     * 0: 1. There are fewer where the simplifier finds no more to leave out. */
+     * 0: 1. There are fewer where the next one would have more than three quarters of them, and
+     * none is made from one of less than 16. */
     uint32_t lod_count;
 
     /* Poses that levels are judged in: pose_count times joint_count matrices of 12 floats each,
-     * such as clips lead through. NULL: the bind pose alone. */
+     * finite, such as clips lead through. Time is proportional to them. NULL: the bind pose alone.
+     */
     const float *poses;
     uint32_t pose_count;
     uint32_t joint_count; /* of each pose; mesh->joint_count at least */
@@ -89,7 +95,9 @@ typedef struct pelt_clusters_info {
 /* Every triangle of the primitive is in one cluster of level 0, but for those that two equal
  * corners make a line; strips and fans become triangles. Same input, same clusters. mesh and
  * primitive are not kept. Errors: PELT_ERROR_ARGUMENT (no triangles: points and lines have no
- * clusters; counts out of range), PELT_ERROR_RANGE, PELT_ERROR_MEMORY. */
+ * clusters; counts out of range), PELT_ERROR_RANGE (a triangle moved by more joints than a cluster
+ * can have; too many for 32 bits), PELT_ERROR_MEMORY. Memory that meshoptimizer needs meanwhile is
+ * not asked of host. */
 PELT_API pelt_result pelt_clusters_create(const pelt_host *host, const pelt_clusters_info *info,
                                           pelt_clusters **out);
 PELT_API void pelt_clusters_destroy(pelt_clusters *clusters);
