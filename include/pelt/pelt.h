@@ -7,6 +7,7 @@
 #include <pelt/base.h>
 #include <pelt/cluster.h>
 #include <pelt/gltf.h>
+#include <pelt/history.h>
 #include <pelt/model.h>
 #include <pelt/pack.h>
 #include <pelt/pose.h>
