@@ -12,7 +12,7 @@ if(PELT_VULKAN)
 else()
     install(DIRECTORY include/pelt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN *.h PATTERN vulkan*.h EXCLUDE PATTERN pose_pass.h EXCLUDE
-        PATTERN crowd.h EXCLUDE PATTERN cluster_pass.h EXCLUDE)
+        PATTERN crowd.h EXCLUDE PATTERN cluster_pass.h EXCLUDE PATTERN ray.h EXCLUDE)
 endif()
 foreach(kind shared static)
     install(TARGETS pelt_${kind} EXPORT pelt_${kind}

@@ -64,15 +64,31 @@ static const entry_point device_entry_points[] = {
     { "vkCmdCopyBuffer", offsetof(pelt_device_functions, cmd_copy_buffer) },
 };
 
+static const entry_point ray_entry_points[] = {
+    { "vkCreateAccelerationStructureKHR",
+      offsetof(pelt_ray_functions, create_acceleration_structure) },
+    { "vkDestroyAccelerationStructureKHR",
+      offsetof(pelt_ray_functions, destroy_acceleration_structure) },
+    { "vkGetAccelerationStructureDeviceAddressKHR",
+      offsetof(pelt_ray_functions, get_acceleration_structure_device_address) },
+    { "vkGetAccelerationStructureBuildSizesKHR",
+      offsetof(pelt_ray_functions, get_acceleration_structure_build_sizes) },
+    { "vkCmdBuildAccelerationStructuresKHR",
+      offsetof(pelt_ray_functions, cmd_build_acceleration_structures) },
+};
+
 enum {
     INSTANCE_COUNT = sizeof(instance_entry_points) / sizeof(instance_entry_points[0]),
-    DEVICE_COUNT = sizeof(device_entry_points) / sizeof(device_entry_points[0])
+    DEVICE_COUNT = sizeof(device_entry_points) / sizeof(device_entry_points[0]),
+    RAY_COUNT = sizeof(ray_entry_points) / sizeof(ray_entry_points[0])
 };
 
 _Static_assert(sizeof(pelt_instance_functions) == INSTANCE_COUNT * sizeof(PFN_vkVoidFunction),
                "every instance function has its row");
 _Static_assert(sizeof(pelt_device_functions) == DEVICE_COUNT * sizeof(PFN_vkVoidFunction),
                "every device function has its row");
+_Static_assert(sizeof(pelt_ray_functions) == RAY_COUNT * sizeof(PFN_vkVoidFunction),
+               "every ray function has its row");
 
 static pelt_result store(const pelt_host *host, const entry_point *entry,
                          PFN_vkVoidFunction function, void *table)
@@ -105,6 +121,25 @@ pelt_result pelt_load_device_functions(const pelt_host *host,
     for (size_t i = 0; i < DEVICE_COUNT && result == PELT_OK; i++) {
         const entry_point *entry = &device_entry_points[i];
         result = store(host, entry, get_device_proc_addr(device, entry->name), out);
+    }
+    return result;
+}
+
+pelt_result pelt_load_ray_functions(const pelt_host *host,
+                                    PFN_vkGetDeviceProcAddr get_device_proc_addr, VkDevice device,
+                                    pelt_ray_functions *out)
+{
+    pelt_result result = PELT_OK;
+    for (size_t i = 0; i < RAY_COUNT && result == PELT_OK; i++) {
+        const entry_point *entry = &ray_entry_points[i];
+        PFN_vkVoidFunction function = get_device_proc_addr(device, entry->name);
+        if (!function) {
+            return pelt_fail(host, PELT_ERROR_DEVICE, NULL, NULL,
+                             "the device has no %s: it was created without "
+                             "VK_KHR_acceleration_structure",
+                             entry->name);
+        }
+        result = store(host, entry, function, out);
     }
     return result;
 }

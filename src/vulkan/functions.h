@@ -59,6 +59,15 @@ typedef struct pelt_device_functions {
     PFN_vkCmdCopyBuffer cmd_copy_buffer;
 } pelt_device_functions;
 
+/* Of VK_KHR_acceleration_structure. */
+typedef struct pelt_ray_functions {
+    PFN_vkCreateAccelerationStructureKHR create_acceleration_structure;
+    PFN_vkDestroyAccelerationStructureKHR destroy_acceleration_structure;
+    PFN_vkGetAccelerationStructureDeviceAddressKHR get_acceleration_structure_device_address;
+    PFN_vkGetAccelerationStructureBuildSizesKHR get_acceleration_structure_build_sizes;
+    PFN_vkCmdBuildAccelerationStructuresKHR cmd_build_acceleration_structures;
+} pelt_ray_functions;
+
 /* Errors: PELT_ERROR_DEVICE naming an entry point that the loader does not have. */
 pelt_result pelt_load_instance_functions(const pelt_host *host,
                                          PFN_vkGetInstanceProcAddr get_instance_proc_addr,
@@ -66,6 +75,9 @@ pelt_result pelt_load_instance_functions(const pelt_host *host,
 pelt_result pelt_load_device_functions(const pelt_host *host,
                                        PFN_vkGetDeviceProcAddr get_device_proc_addr,
                                        VkDevice device, pelt_device_functions *out);
+pelt_result pelt_load_ray_functions(const pelt_host *host,
+                                    PFN_vkGetDeviceProcAddr get_device_proc_addr, VkDevice device,
+                                    pelt_ray_functions *out);
 
 /* Reports that call gave result; PELT_ERROR_MEMORY where memory of the host or the device
  * does not suffice, else PELT_ERROR_VULKAN. */

@@ -4,6 +4,7 @@
 #include <pelt/cluster_pass.h>
 #include <pelt/crowd.h>
 #include <pelt/pose_pass.h>
+#include <pelt/ray.h>
 #include <pelt/vulkan.h>
 #include <pelt/vulkan_open.h>
 #endif
