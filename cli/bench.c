@@ -6,6 +6,7 @@
 #include "cli/options.h"
 
 #include <math.h>
+#include <pelt/gltf.h>
 #include <string.h>
 
 typedef struct bench_options {
@@ -292,11 +293,21 @@ static bool check_names(pelt_report *report, const bench_options *options)
     return true;
 }
 
+pelt_result pelt_bench_without_vulkan(pelt_report *report, const char *file)
+{
+    pelt_model *model = NULL;
+    pelt_result result = file ? pelt_gltf_read(&report->host, file, &model) : PELT_OK;
+    pelt_model_destroy(model);
+    return result != PELT_OK
+               ? result
+               : pelt_fail(&report->host, PELT_ERROR_DEVICE, NULL, NULL,
+                           "this pelt was built without Vulkan, whose passes it measures");
+}
+
 static pelt_result bench(pelt_report *report, const bench_options *options)
 {
-    (void)options;
-    return pelt_fail(&report->host, PELT_ERROR_DEVICE, NULL, NULL,
-                     "this pelt was built without Vulkan, whose pass it measures");
+    return pelt_bench_without_vulkan(report,
+                                     options->files.count > 0 ? options->files.items[0] : NULL);
 }
 
 #endif

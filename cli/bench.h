@@ -32,5 +32,10 @@ pelt_result pelt_bench_write_plots(const pelt_report *report, const pelt_bench_r
 void pelt_bench_print_list(const pelt_report *report, bool json);
 void pelt_bench_print_byte_table(bool json);
 
+#else
+
+/* Where nothing can be measured: says so, but first what is wrong with the file. NULL: none. */
+pelt_result pelt_bench_without_vulkan(pelt_report *report, const char *file);
+
 #endif
 #endif

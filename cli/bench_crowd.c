@@ -250,9 +250,7 @@ static pelt_result bench_crowd(pelt_report *report, const crowd_options *options
 
 static pelt_result bench_crowd(pelt_report *report, const crowd_options *options)
 {
-    (void)options;
-    return pelt_fail(&report->host, PELT_ERROR_DEVICE, NULL, NULL,
-                     "this pelt was built without Vulkan, which draws the crowd");
+    return pelt_bench_without_vulkan(report, options->file);
 }
 
 #endif

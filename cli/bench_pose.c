@@ -212,9 +212,7 @@ static pelt_result bench_pose(pelt_report *report, const pose_options *options)
 
 static pelt_result bench_pose(pelt_report *report, const pose_options *options)
 {
-    (void)options;
-    return pelt_fail(&report->host, PELT_ERROR_DEVICE, NULL, NULL,
-                     "this pelt was built without Vulkan, whose pass it measures");
+    return pelt_bench_without_vulkan(report, options->file);
 }
 
 #endif

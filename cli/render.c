@@ -296,11 +296,21 @@ static pelt_result render(pelt_report *report, const pelt_render_options *option
 
 #else
 
+pelt_result pelt_render_without_vulkan(pelt_report *report, const pelt_render_options *options)
+{
+    pelt_play play;
+    pelt_character *character;
+    pelt_result result = pelt_character_open(&report->host, &options->open, &play, &character);
+    pelt_character_destroy(character);
+    return result != PELT_OK
+               ? result
+               : pelt_fail(&report->host, PELT_ERROR_DEVICE, NULL, NULL,
+                           "this pelt was built without Vulkan, which draws the picture");
+}
+
 static pelt_result render(pelt_report *report, const pelt_render_options *options)
 {
-    (void)options;
-    return pelt_fail(&report->host, PELT_ERROR_DEVICE, NULL, NULL,
-                     "this pelt was built without Vulkan, which draws the picture");
+    return pelt_render_without_vulkan(report, options);
 }
 
 #endif

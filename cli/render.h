@@ -38,4 +38,9 @@ bool pelt_render_palette_check(pelt_report *report, const pelt_render_options *o
 /* Draws a crowd from a palette that it bakes. */
 pelt_result pelt_render_palette_run(pelt_report *report, const pelt_render_options *options);
 
+#ifndef PELT_HAVE_VULKAN
+/* Where nothing can be drawn: says so, but first what is wrong with the input. */
+pelt_result pelt_render_without_vulkan(pelt_report *report, const pelt_render_options *options);
+#endif
+
 #endif

@@ -4,6 +4,7 @@
 #include "cli/render.h"
 
 #include <math.h>
+#include <pelt/bake.h>
 
 const char *const pelt_render_formats[] = { "rgba32f", "rgba16f", "dualquat", NULL };
 const char *const pelt_render_interpolations[] = { "nearest", "lerp", "blend", NULL };
@@ -462,9 +463,7 @@ pelt_result pelt_render_palette_run(pelt_report *report, const pelt_render_optio
 
 pelt_result pelt_render_palette_run(pelt_report *report, const pelt_render_options *options)
 {
-    (void)options;
-    return pelt_fail(&report->host, PELT_ERROR_DEVICE, NULL, NULL,
-                     "this pelt was built without Vulkan, which draws the picture");
+    return pelt_render_without_vulkan(report, options);
 }
 
 #endif
