@@ -131,6 +131,24 @@ pelt_option pelt_option_output(const char **target, const char *value, const cha
                           .required = true };
 }
 
+pelt_option pelt_option_results(const char **target)
+{
+    pelt_option option = pelt_option_output(target, "OUT.json", "write the results as JSON, too");
+    option.required = false;
+    return option;
+}
+
+pelt_option pelt_option_rounds(uint32_t *target, const char *help)
+{
+    return (pelt_option){ .name = "rounds",
+                          .kind = PELT_OPTION_COUNT,
+                          .value = "N",
+                          .help = help,
+                          .target = target,
+                          .minimum = 1,
+                          .maximum = 101 };
+}
+
 pelt_option pelt_option_json(bool *target, const char *help)
 {
     return (

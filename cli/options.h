@@ -56,6 +56,8 @@ typedef enum pelt_parsed {
 
 /* Options that several commands have. */
 pelt_option pelt_option_output(const char **target, const char *value, const char *help);
+pelt_option pelt_option_results(const char **target); /* --output, which may be left out */
+pelt_option pelt_option_rounds(uint32_t *target, const char *help);
 pelt_option pelt_option_json(bool *target, const char *help);
 
 /* Parses what follows the subcommand's name. options ends with an option without a name; --help
