@@ -28,19 +28,16 @@ static bool has_parameters(const bench_options *options)
            options->joint_width || options->own || options->shared || options->files.count;
 }
 
-/* What the parameters say about a scene, preset or not. */
+/* What the parameters say about a scene, preset or not, that has a use for them all. */
 static void apply_parameters(const bench_options *options, pelt_bench_scene *scene)
 {
-    bool takes_files = scene->mixture || strcmp(scene->name, "custom") == 0;
-    if (options->files.count && takes_files) {
+    if (options->files.count) {
         scene->files = options->files.items;
         scene->file_count = options->files.count;
         scene->mixture = false;
     }
-    if (!scene->sweep) {
-        scene->instances = options->instances ? options->instances : scene->instances;
-        scene->vertices = options->vertices ? options->vertices : scene->vertices;
-    }
+    scene->instances = options->instances ? options->instances : scene->instances;
+    scene->vertices = options->vertices ? options->vertices : scene->vertices;
     scene->joints = options->joints ? options->joints : scene->joints;
     scene->influences = options->influences;
     scene->joint_bits = (uint32_t)options->joint_width * 8;
@@ -49,17 +46,13 @@ static void apply_parameters(const bench_options *options, pelt_bench_scene *sce
 
 typedef struct scene_list {
     uint32_t count;
-    pelt_bench_scene scenes[256];
+    pelt_bench_scene *scenes; /* room for all that there are: none is named twice */
 } scene_list;
-
-enum { SCENES_MAX = sizeof(((scene_list *)0)->scenes) / sizeof(pelt_bench_scene) };
 
 static void add_scene(const bench_options *options, const pelt_bench_scene *scene, scene_list *list)
 {
-    if (list->count < SCENES_MAX) {
-        list->scenes[list->count] = *scene;
-        apply_parameters(options, &list->scenes[list->count++]);
-    }
+    list->scenes[list->count] = *scene;
+    apply_parameters(options, &list->scenes[list->count++]);
 }
 
 /* The sweep's total is scaled as a whole: its points keep their vertices a mesh. */
@@ -142,6 +135,71 @@ static bool check_names(pelt_report *report, const bench_options *options)
         }
     }
     return true;
+}
+
+/* Whether no scene is measured twice, as --scene all with any other would. */
+static bool check_twice(pelt_report *report, const bench_options *options)
+{
+    const pelt_option_list *scenes = &options->scenes;
+    for (uint32_t i = 0; i < scenes->count; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            const char *name = scenes->items[k], *other = scenes->items[i];
+            if (strcmp(name, other) == 0) {
+                pelt_report_error(report, NULL, "--scene %s: given twice", name);
+                return false;
+            }
+            if (strcmp(name, "all") == 0 || strcmp(other, "all") == 0) {
+                pelt_report_error(report, NULL, "--scene %s and --scene %s exclude each other",
+                                  name, other);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool is_mixture(const char *name)
+{
+    for (uint32_t i = 0; i < pelt_bench_preset_count; i++) {
+        if (strcmp(pelt_bench_presets[i].name, name) == 0) {
+            return pelt_bench_presets[i].mixture;
+        }
+    }
+    return false;
+}
+
+/* Whether every scene has a use for every parameter. */
+static bool check_uses(pelt_report *report, const bench_options *options)
+{
+    bool files = options->files.count > 0;
+    for (uint32_t i = 0; i < options->scenes.count; i++) {
+        const char *name = options->scenes.items[i];
+        bool all = strcmp(name, "all") == 0, sweep = strcmp(name, "sweep") == 0;
+        bool mixture = is_mixture(name);
+        const char *wrong = files && !mixture                                ? "file"
+                            : options->instances && (all || sweep)           ? "instances"
+                            : options->vertices && (all || sweep || mixture) ? "vertices"
+                                                                             : NULL;
+        if (wrong) {
+            pelt_report_error(report, NULL, "--%s and --scene %s exclude each other", wrong, name);
+            return false;
+        }
+    }
+    const char *wrong = !files                ? NULL
+                        : options->vertices   ? "vertices"
+                        : options->joints     ? "joints"
+                        : options->influences ? "influences"
+                                              : NULL;
+    if (wrong) {
+        pelt_report_error(report, NULL, "--file and --%s exclude each other", wrong);
+    }
+    return !wrong;
+}
+
+static bool check_scenes(pelt_report *report, const bench_options *options)
+{
+    return check_names(report, options) && check_twice(report, options) &&
+           check_uses(report, options);
 }
 
 static void on_progress(void *user, const char *scene, const char *what)
@@ -230,8 +288,9 @@ static pelt_result measure(pelt_report *report, const bench_options *options)
     pelt_bench *bench = NULL;
     pelt_output output = { 0 };
     pelt_bench_report measured = { .rounds = options->rounds };
-    scene_list *list = pelt_allocate(host, 1, sizeof(*list));
-    pelt_result result = list ? PELT_OK : PELT_ERROR_MEMORY;
+    uint32_t most = pelt_bench_preset_count + PELT_BENCH_SWEEP_POINT_MAX;
+    scene_list list = { .scenes = pelt_allocate(host, most, sizeof(*list.scenes)) };
+    pelt_result result = list.scenes ? PELT_OK : PELT_ERROR_MEMORY;
     if (result == PELT_OK && options->svg) {
         result = pelt_make_folder(report, options->svg);
     }
@@ -248,9 +307,9 @@ static pelt_result measure(pelt_report *report, const bench_options *options)
         pelt_describe_device(device, measured.device, sizeof(measured.device));
         measured.subgroup_size = device->subgroup_size;
         measured.is_software = device->is_software;
-        choose_scenes(options, device->is_software, list);
-        measured.results = pelt_allocate(host, list->count, sizeof(*measured.results));
-        result = measured.results ? run_scenes(report, options, list, bench, &measured)
+        choose_scenes(options, device->is_software, &list);
+        measured.results = pelt_allocate(host, list.count, sizeof(*measured.results));
+        result = measured.results ? run_scenes(report, options, &list, bench, &measured)
                                   : PELT_ERROR_MEMORY;
     }
     if (measured.result_count > 0) {
@@ -267,7 +326,7 @@ static pelt_result measure(pelt_report *report, const bench_options *options)
     pelt_release(host, measured.results);
     pelt_bench_destroy(bench);
     pelt_vulkan_close(device);
-    pelt_release(host, list);
+    pelt_release(host, list.scenes);
     return result;
 }
 
@@ -286,7 +345,7 @@ static pelt_result bench(pelt_report *report, const bench_options *options)
 
 #else
 
-static bool check_names(pelt_report *report, const bench_options *options)
+static bool check_scenes(pelt_report *report, const bench_options *options)
 {
     (void)report;
     (void)options;
@@ -324,7 +383,7 @@ static bool check_options(pelt_report *report, bench_options *options)
         return false;
     }
     options->scale = isfinite(options->scale) ? options->scale : 0.0;
-    return check_names(report, options);
+    return check_scenes(report, options);
 }
 
 static int run(pelt_report *report, int argc, char **argv)
@@ -342,7 +401,7 @@ static int run(pelt_report *report, int argc, char **argv)
           .letter = 's',
           .kind = PELT_OPTION_LIST,
           .value = "NAME",
-          .help = "a named scene, sweep, or all; may be given\nseveral times (default: crowd-own)",
+          .help = "a named scene, sweep, or all; several may be given\n(default: crowd-own)",
           .target = &options.scenes },
         { .name = "variant",
           .letter = 'v',

@@ -1663,6 +1663,24 @@ class Bench(Case):
                 ("takes no file", ("x.glb",))):
             self.fails(2, text, "bench", *args)
 
+    def test_what_a_scene_has_no_use_for(self):
+        self.need_vulkan()
+        for first, second in (
+                (("--file", "x.glb"), ("--vertices", 9)), (("--file", "x.glb"), ("--joints", 9)),
+                (("--file", "x.glb"), ("--influences", 2)), (("--file", "x.glb"), ("--scene", "tiny")),
+                (("--file", "x.glb"), ("--scene", "sweep")), (("--file", "x.glb"), ("--scene", "all")),
+                (("--instances", 9), ("--scene", "sweep")), (("--instances", 9), ("--scene", "all")),
+                (("--vertices", 9), ("--scene", "sweep")), (("--vertices", 9), ("--scene", "all")),
+                (("--vertices", 9), ("--scene", "mixed")), (("--scene", "all"), ("--scene", "tiny"))):
+            for args in (first + second, second + first):
+                run = self.fails(2, " exclude each other\n", "bench", *args)
+                for option, value in (first, second):
+                    self.assertIn("%s %s" % (option, value) if option == "--scene" else option, run.err)
+        self.fails(2, "--vertices and --scene mixed", "bench", "--scene", "tiny", "--scene", "mixed",
+                   "--vertices", 9)
+        self.fails(2, "--scene tiny: given twice", "bench", *("--scene", "tiny", "--scene", "large") * 2)
+        self.fails(2, "--scene all: given twice", "bench", *("--scene", "all") * 12)
+
     def test_without_a_device(self):
         self.fails(3, self.no_device(), "bench", env=dict(os.environ, PELT_DEVICE="xyzzy"))
 
