@@ -129,8 +129,9 @@ typedef struct pelt_bench_unit {
     uint32_t mesh_count;
     pelt_bench_mesh *meshes;
     uint32_t vertex_count, matrix_count, joint_word_count, bind_count;
-    uint32_t pose_count; /* 0: made, one of its own for each instance */
-    float *poses;        /* pose_count x matrix_count x 12 */
+    uint32_t named_count; /* matrices that a vertex names */
+    uint32_t pose_count;  /* 0: made, one of its own for each instance */
+    float *poses;         /* pose_count x matrix_count x 12 */
 } pelt_bench_unit;
 
 pelt_result pelt_bench_unit_create(const pelt_host *host, const pelt_bench_scene *scene,

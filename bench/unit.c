@@ -131,6 +131,30 @@ static pelt_result read_files(pelt_bench_unit *unit, const pelt_bench_scene *sce
     return result;
 }
 
+/* Of a tiny mesh few joints have a vertex. */
+static pelt_result count_named(pelt_bench_unit *unit)
+{
+    bool *named = pelt_allocate(unit->host, unit->matrix_count, sizeof(*named));
+    if (!named) {
+        return pelt_fail(unit->host, PELT_ERROR_MEMORY, NULL, NULL, "no memory for a scene");
+    }
+    for (uint32_t m = 0; m < unit->mesh_count; m++) {
+        const pelt_bench_mesh *mesh = &unit->meshes[m];
+        for (uint32_t v = 0; v < mesh->packed->vertex_count; v++) {
+            uint32_t joints[4];
+            float weights[4];
+            pelt_unpack_influences(mesh->packed, v, joints, weights);
+            for (int i = 0; i < 4; i++) {
+                bool *one = &named[mesh->first_matrix + joints[i]];
+                unit->named_count += !*one;
+                *one = true;
+            }
+        }
+    }
+    pelt_release(unit->host, named);
+    return PELT_OK;
+}
+
 pelt_result pelt_bench_unit_create(const pelt_host *host, const pelt_bench_scene *scene,
                                    pelt_bench_unit **out)
 {
@@ -141,6 +165,9 @@ pelt_result pelt_bench_unit_create(const pelt_host *host, const pelt_bench_scene
     }
     unit->host = host;
     pelt_result result = scene->file_count > 0 ? read_files(unit, scene) : make(unit, scene);
+    if (result == PELT_OK) {
+        result = count_named(unit);
+    }
     if (result != PELT_OK) {
         pelt_bench_unit_destroy(unit);
         return result;

@@ -93,6 +93,12 @@ int pelt_bench_find_variant(const char *name)
     return -1;
 }
 
+/* What vertices name of the palettes in a buffer. */
+static uint64_t named_bytes(const pelt_bench_data *data, const pelt_buffer *palettes)
+{
+    return palettes->size / data->unit->matrix_count * data->unit->named_count;
+}
+
 uint64_t pelt_bench_bytes(const pelt_bench_data *data, uint32_t variant)
 {
     const pelt_bench_variant_entry *entry = &pelt_bench_variants[variant];
@@ -105,19 +111,20 @@ uint64_t pelt_bench_bytes(const pelt_bench_data *data, uint32_t variant)
     case BENCH_FAMILY_JOINT_COFACTORS:
     case BENCH_FAMILY_PLAIN:
         bytes += data->vertices.size + data->tangents.size + data->weights.size +
-                 data->joints.size + pelt_bench_normal_palettes(data, entry->family)->size;
+                 data->joints.size +
+                 named_bytes(data, pelt_bench_normal_palettes(data, entry->family));
         break;
     case BENCH_FAMILY_STREAM:
         bytes += data->vertices.size + data->tangents.size + data->weights.size + data->joints.size;
         break;
     case BENCH_FAMILY_SEED:
         bytes += data->positions.size + data->normals.size + data->tangents.size +
-                 data->seed_weights.size + data->seed_joints.size + data->rows.size;
+                 data->seed_weights.size + data->seed_joints.size + named_bytes(data, &data->rows);
         break;
     case BENCH_FAMILY_ATOMICS:
         bytes += data->positions.size + data->normals.size + data->tangents.size +
-                 data->float_weights.size + data->wide_joints.size + data->matrices.size +
-                 data->normal_matrices.size;
+                 data->float_weights.size + data->wide_joints.size +
+                 named_bytes(data, &data->matrices) + named_bytes(data, &data->normal_matrices);
         break;
     }
     return bytes + (entry->info.bounds == PELT_BENCH_NO_BOX ? 0 : data->boxes.size);

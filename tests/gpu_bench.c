@@ -373,6 +373,42 @@ static void bytes_are_those_of_the_documents(void **state)
     assert_memory_equal(streams, expected_streams, sizeof(streams));
 }
 
+/* Three instances of four vertices among 200 joints: of each palette only the matrices that
+ * vertices name count, 48 bytes each, two of 64 in the form of 2023. Beside them a vertex is read
+ * as 28 bytes or 52 and written as 20. */
+static void bytes_count_matrices_that_are_named(void **state)
+{
+    (void)state;
+    enum { VERTICES = 4, JOINTS = 200, INSTANCES = 3 };
+    pelt_bench_vertices vertices;
+    assert_int_equal(pelt_bench_vertices_create(&gpu_host, VERTICES, &vertices), PELT_OK);
+    pelt_bench_make_vertices(&vertices, JOINTS, 2, 0);
+    bool named[JOINTS] = { false };
+    for (int i = 0; i < 4 * VERTICES; i++) {
+        if (vertices.weights[i] > 0.0f) {
+            named[vertices.joints[i]] = true;
+        }
+    }
+    uint32_t count = 0;
+    for (int j = 0; j < JOINTS; j++) {
+        count += named[j];
+    }
+    pelt_bench_vertices_destroy(&gpu_host, &vertices);
+    assert_in_range(count, 2, 2 * VERTICES);
+
+    const pelt_bench_scene scene = { .name = "sparse",
+                                     .instances = INSTANCES,
+                                     .vertices = VERTICES,
+                                     .joints = JOINTS,
+                                     .influences = 2 };
+    pelt_bench_result result = run_small(&scene, 1.0);
+    const pelt_bench_row *pelt = &result.rows[pelt_bench_find_variant("pelt-no-box")];
+    const pelt_bench_row *atomics = &result.rows[pelt_bench_find_variant("atomics-no-box")];
+    assert_true(pelt->measured && atomics->measured);
+    assert_int_equal(pelt->bytes, INSTANCES * (VERTICES * 48 + count * 48));
+    assert_int_equal(atomics->bytes, INSTANCES * (VERTICES * 72 + count * 2 * 64));
+}
+
 static void statistics_are_of_the_sorted(void **state)
 {
     (void)state;
@@ -440,6 +476,7 @@ int main(void)
         cmocka_unit_test(checks_notice_wrong_boxes),
         cmocka_unit_test(made_meshes_are_like_real_ones),
         cmocka_unit_test(bytes_are_those_of_the_documents),
+        cmocka_unit_test(bytes_count_matrices_that_are_named),
         cmocka_unit_test(statistics_are_of_the_sorted),
         cmocka_unit_test(scaling_divides_instances_first),
         cmocka_unit_test(sweep_has_a_constant_total),
