@@ -19,13 +19,6 @@ static const char *const parts[] = { "both", "map", "looseness", NULL };
 
 /* -- the map ------------------------------------------------------------------------------- */
 
-#ifdef PELT_HAVE_VULKAN
-
-static void on_progress(void *user, uint32_t cell, uint32_t of, const char *what)
-{
-    pelt_report_progress(user, "shape %u of %u: %s", cell, of, what);
-}
-
 /* What the numbers given say about an axis; without any it stays as it is. Rising, each once. */
 static void set_axis(const pelt_option_list *given, uint32_t *count, uint32_t *axis)
 {
@@ -49,6 +42,23 @@ static void set_axis(const pelt_option_list *given, uint32_t *count, uint32_t *a
     }
 }
 
+/* The shapes to measure, and whether that can be done. total: as given, or the default. */
+static pelt_result plan(const pelt_report *report, const crossover_options *options, uint64_t total,
+                        pelt_crossover_map *map)
+{
+    pelt_crossover_axes(total, map);
+    set_axis(&options->vertices, &map->vertex_count, map->vertices);
+    set_axis(&options->joints, &map->joint_count, map->joints);
+    return pelt_crossover_check(&report->host, map);
+}
+
+#ifdef PELT_HAVE_VULKAN
+
+static void on_progress(void *user, uint32_t cell, uint32_t of, const char *what)
+{
+    pelt_report_progress(user, "shape %u of %u: %s", cell, of, what);
+}
+
 static pelt_result measure_map(pelt_report *report, const crossover_options *options,
                                pelt_crossover_report *crossover)
 {
@@ -66,13 +76,11 @@ static pelt_result measure_map(pelt_report *report, const crossover_options *opt
         pelt_crossover_map *map = &crossover->map;
         pelt_describe_device(device, crossover->device, sizeof(crossover->device));
         crossover->is_software = device->is_software;
-        pelt_crossover_axes(options->total        ? options->total
-                            : device->is_software ? PELT_BENCH_SOFTWARE_TOTAL
-                                                  : PELT_BENCH_TOTAL,
-                            map);
-        set_axis(&options->vertices, &map->vertex_count, map->vertices);
-        set_axis(&options->joints, &map->joint_count, map->joints);
-        result = pelt_crossover_measure(bench, &settings, map);
+        uint64_t usual = device->is_software ? PELT_BENCH_SOFTWARE_TOTAL : PELT_BENCH_TOTAL;
+        result = plan(report, options, options->total ? options->total : usual, map);
+        if (result == PELT_OK) {
+            result = pelt_crossover_measure(bench, &settings, map);
+        }
         crossover->measured = true;
     }
     pelt_report_progress(report, NULL);
@@ -182,8 +190,14 @@ static bool check_options(pelt_report *report, const crossover_options *options)
         pelt_report_error(report, NULL, "--only map takes no file: '%s'", options->files.items[0]);
         return false;
     }
-    return check_axis(report, "vertices", &options->vertices, 10000000) &&
-           check_axis(report, "joints", &options->joints, 65535);
+    if (!check_axis(report, "vertices", &options->vertices, 10000000) ||
+        !check_axis(report, "joints", &options->joints, 65535)) {
+        return false;
+    }
+    /* Without --total the device says how many: what is wrong with any total shows already here. */
+    pelt_crossover_map map;
+    return options->only == ONLY_LOOSENESS ||
+           plan(report, options, options->total ? options->total : UINT64_MAX, &map) == PELT_OK;
 }
 
 static int run(pelt_report *report, int argc, char **argv)

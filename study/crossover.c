@@ -20,6 +20,29 @@ void pelt_crossover_axes(uint64_t total, pelt_crossover_map *map)
     }
 }
 
+pelt_result pelt_crossover_check(const pelt_host *host, const pelt_crossover_map *map)
+{
+    if (map->vertex_count == 0 || map->joint_count == 0) {
+        return pelt_fail(
+            host, PELT_ERROR_ARGUMENT, NULL, NULL,
+            "no shape to measure: the smallest mesh has more than %llu vertices in all",
+            (unsigned long long)map->total);
+    }
+    uint32_t most = map->vertices[map->vertex_count - 1];
+    if (most > map->total) {
+        return pelt_fail(host, PELT_ERROR_ARGUMENT, NULL, NULL,
+                         "a mesh of %u vertices is larger than all meshes together, %llu", most,
+                         (unsigned long long)map->total);
+    }
+    if (map->joints[0] > most) {
+        return pelt_fail(host, PELT_ERROR_ARGUMENT, NULL, NULL,
+                         "no shape to measure: every mesh has fewer vertices, %u at most, than "
+                         "joints, %u at least",
+                         most, map->joints[0]);
+    }
+    return PELT_OK;
+}
+
 #ifdef PELT_HAVE_VULKAN
 
 /* Seconds: half of the bench's, for there are many cells. */

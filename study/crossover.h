@@ -49,6 +49,10 @@ typedef struct pelt_crossover_map {
 /* 16 to 262,144 vertices, 1 to 256 joints; no meshes larger than the total. */
 void pelt_crossover_axes(uint64_t total, pelt_crossover_map *map);
 
+/* Whether a map's total and axes leave something to measure, and nothing that is larger than the
+ * total. Errors: PELT_ERROR_ARGUMENT. */
+pelt_result pelt_crossover_check(const pelt_host *host, const pelt_crossover_map *map);
+
 #ifdef PELT_HAVE_VULKAN
 typedef struct pelt_crossover_settings {
     uint32_t rounds;
@@ -57,8 +61,8 @@ typedef struct pelt_crossover_settings {
     void *user;
 } pelt_crossover_settings;
 
-/* Measures every cell of a map whose total and axes are filled in. Errors: those of
- * pelt_bench_run. */
+/* Measures every cell of a map whose total and axes are filled in and pass pelt_crossover_check.
+ * Errors: those of pelt_bench_run. */
 pelt_result pelt_crossover_measure(pelt_bench *bench, const pelt_crossover_settings *settings,
                                    pelt_crossover_map *map);
 #endif

@@ -1610,8 +1610,18 @@ class StudyCrossover(Case):
         self.assertEqual(texts.count("vertices a mesh"), 6)
         text = self.ok("study", "crossover", *small, "--only", "map").out
         self.assertRegex(text, r"(?m)^ +200 +60 +\d")
+        self.assertIn("\nUp to 1,000 vertices in meshes", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
         self.assertNotIn("looser", text)
+
+    def test_mesh_larger_than_the_total(self):
+        """A software device's 40,000 vertices are too few; another's are not."""
+        self.need_gpu()
+        if not self.ok("bench", "--instances", 1, "--vertices", 1, "--variant", "pelt", "--rounds", 1,
+                       "--json").json()["software"]:
+            self.skipTest("not a software device")
+        self.fails(1, "a mesh of 40001 vertices is larger than all meshes together, 40000", "study",
+                   "crossover", "--only", "map", "--vertices", 40001)
 
     def test_wrong_arguments(self):
         for text, args in (
@@ -1619,7 +1629,12 @@ class StudyCrossover(Case):
                 ("from 1 to 65535", ("--joints", "0")), ("from 1 to 65535", ("--joints", "4x")),
                 ("given more than 16 times", ("--joints", "4") * 17),
                 ("did you mean 'map'", ("--only", "mpa")),
-                ("--only map takes no file", ("--only", "map", self.folder.sample))):
+                ("--only map takes no file", ("--only", "map", self.folder.sample)),
+                ("fewer vertices, 20 at most, than joints, 30 at least",
+                 ("--vertices", 20, "--vertices", 4, "--joints", 64, "--joints", 30)),
+                ("the smallest mesh has more than 5 vertices", ("--total", 5)),
+                ("a mesh of 300 vertices is larger than all meshes together, 299",
+                 ("--total", 299, "--vertices", 10, "--vertices", 300))):
             self.fails(2, text, "study", "crossover", *args)
         self.fails(1, "missing.glb", "study", "crossover", "missing.glb")
 
