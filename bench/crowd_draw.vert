@@ -18,6 +18,7 @@ layout(constant_id = 0) const uint LAYOUT = PELT_PALETTE_MATRIX_3X4;
 layout(constant_id = 1) const uint INTERPOLATION = PELT_PALETTE_LERP;
 layout(constant_id = 2) const uint TEXELS = 3;
 layout(constant_id = 3) const uint JOINTS_PER_LAYER = 0;
+layout(constant_id = 4) const uint SKINNING = PELT_PALETTE_LINEAR;
 
 layout(push_constant) uniform draw_block {
     mat4 view;
@@ -30,7 +31,7 @@ layout(location = 0) out vec3 out_normal;
 void main()
 {
     pelt_palette_texture texture_kind =
-        pelt_palette_texture(LAYOUT, INTERPOLATION, TEXELS, JOINTS_PER_LAYER);
+        pelt_palette_texture(LAYOUT, INTERPOLATION, TEXELS, JOINTS_PER_LAYER, SKINNING);
     pelt_skinned_vertex v = pelt_crowd_vertex(
         texture_kind, pelt_load_mesh(draw.mesh),
         pelt_load_instance(draw.instances, uint(gl_InstanceIndex)), uint(gl_VertexIndex));

@@ -39,15 +39,15 @@ static void name_joint(const pelt_model *model, const pelt_palette *palette, uin
 }
 
 /* Counts the joints with this stretch and lists the first of them. Rigid meshes blend nothing. */
-static uint32_t list_joints(const pelt_batch *batch, pelt_stretch stretch, char *list, size_t size)
+static uint32_t list_joints(const pelt_model *model, const pelt_stretch *stretches,
+                            pelt_stretch stretch, char *list, size_t size)
 {
-    const pelt_model *model = batch->character->model;
     uint32_t count = 0;
     list[0] = 0;
     for (uint32_t p = 0; p < model->palette_count; p++) {
         const pelt_palette *palette = &model->palettes[p];
         for (uint32_t j = 0; palette->skin >= 0 && j < palette->matrix_count; j++) {
-            if (batch->stretches[palette->first_matrix + j] != stretch) {
+            if (stretches[palette->first_matrix + j] != stretch) {
                 continue;
             }
             size_t used = strlen(list);
@@ -64,7 +64,8 @@ static uint32_t list_joints(const pelt_batch *batch, pelt_stretch stretch, char 
     return count;
 }
 
-void pelt_warn_of_stretch(const pelt_batch *batch, const pelt_play *play)
+void pelt_warn_of_stretch(const pelt_host *host, const pelt_model *model,
+                          const pelt_stretch *stretches, const pelt_play *play)
 {
     static const struct {
         pelt_stretch stretch;
@@ -77,10 +78,9 @@ void pelt_warn_of_stretch(const pelt_batch *batch, const pelt_play *play)
         { PELT_STRETCH_COLLAPSED, "collapses its vertices", "collapse their vertices",
           "dual quaternions blend that as if it did not turn" },
     };
-    if (!batch->stretches) {
+    if (!stretches) {
         return;
     }
-    const pelt_model *model = batch->character->model;
     const char *clip = play->clip >= 0 ? model->clips[play->clip].name : NULL;
     char where[NAME_SHOWN + 40] = "", shown[NAME_SHOWN + 4];
     if (clip) {
@@ -91,9 +91,9 @@ void pelt_warn_of_stretch(const pelt_batch *batch, const pelt_play *play)
     }
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         char list[(NAMED + 1) * (NAME_SHOWN + 16)];
-        uint32_t count = list_joints(batch, kinds[i].stretch, list, sizeof(list));
+        uint32_t count = list_joints(model, stretches, kinds[i].stretch, list, sizeof(list));
         if (count) {
-            pelt_warn(batch->host, NULL, NULL, "%u joint%s %s%s; %s: %s", count, pelt_plural(count),
+            pelt_warn(host, NULL, NULL, "%u joint%s %s%s; %s: %s", count, pelt_plural(count),
                       count == 1 ? kinds[i].one : kinds[i].many, where, kinds[i].so, list);
         }
     }

@@ -36,9 +36,10 @@ void pelt_print_clip(const pelt_model *model, int32_t clip);
 /* Members "clip" and, for a clip, "clipName". */
 void pelt_json_clip(pelt_json *json, const pelt_model *model, int32_t clip);
 
-/* Warns where a batch's joints do what dual quaternions do not blend as motions, having been posed
- * in all poses that count. */
-void pelt_warn_of_stretch(const pelt_batch *batch, const pelt_play *play);
+/* Warns where joints do what dual quaternions do not blend as motions. stretches: of each joint the
+ * worst in all poses that count, as in a pelt_batch that has been posed in these; or NULL. */
+void pelt_warn_of_stretch(const pelt_host *host, const pelt_model *model,
+                          const pelt_stretch *stretches, const pelt_play *play);
 
 /* Options that several commands have. */
 pelt_option pelt_option_clip(const char **target, const char *help);

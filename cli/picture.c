@@ -136,6 +136,7 @@ static pelt_result draw_crowd(const pelt_host *host, const pelt_picture_info *in
     if (result == PELT_OK) {
         const pelt_render_crowd crowd = { .palette = palette,
                                           .interpolation = scene->crowd->interpolation,
+                                          .skinning = scene->crowd->skinning,
                                           .members = scene->crowd->members,
                                           .member_count = scene->count,
                                           .parts = parts,

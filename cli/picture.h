@@ -19,6 +19,7 @@ typedef struct pelt_picture_info {
 typedef struct pelt_picture_crowd {
     const pelt_bake *bake;
     pelt_bake_interpolation interpolation;
+    pelt_bake_skinning skinning;
     VkDeviceAddress members;            /* pelt_crowd_member_write's */
     const VkDeviceAddress *part_meshes; /* part_count: pelt_crowd_mesh_write's */
     const pelt_box *frames;             /* of each member: what the picture is fitted to */

@@ -56,7 +56,8 @@ static pelt_result prepare(pelt_report *report, rendering *r)
     }
     if (result == PELT_OK) {
         const pelt_play none = { .clip = -1 };
-        pelt_warn_of_stretch(r->batch, options->all_clips ? &none : &r->play);
+        pelt_warn_of_stretch(host, r->character->model, r->batch->stretches,
+                             options->all_clips ? &none : &r->play);
     }
     size_t parts = (size_t)options->count * r->character->model->part_count;
     r->parts = pelt_allocate(host, parts, sizeof(*r->parts));
@@ -385,7 +386,7 @@ static int run(pelt_report *report, int argc, char **argv)
           .value = "HOW",
           .help = "palette: what is drawn between two frames: the nearest,\n"
                   "lerp (of matrices) or blend (of dual quaternions)\n"
-                  "(default: lerp; with dualquat, blend)",
+                  "(default: lerp; with dualquat or dqs, blend)",
           .target = &options.interpolation,
           .choices = pelt_render_interpolations,
           .given = &options.interpolation_given },
@@ -393,7 +394,7 @@ static int run(pelt_report *report, int argc, char **argv)
           .kind = PELT_OPTION_CHOICE,
           .value = "FORMAT",
           .help = "palette: rgba32f, rgba16f or dualquat, as pelt bake has\n"
-                  "them (default: rgba32f; with blend, dualquat)",
+                  "them (default: rgba32f; with blend or dqs, dualquat)",
           .target = &options.format,
           .choices = pelt_render_formats,
           .given = &options.format_given },

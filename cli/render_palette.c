@@ -15,6 +15,7 @@ bool pelt_render_palette_check(pelt_report *report, const pelt_render_options *o
 {
     const char *wrong = NULL;
     bool palette = options->path == PELT_PATH_PALETTE;
+    bool dual = options->open.method == PELT_METHOD_DQS;
     if (!palette && (options->format_given || options->interpolation_given || options->fps_given ||
                      options->tint || options->baked)) {
         wrong = "--baked, --format, --interpolation, --fps and --tint need --path palette";
@@ -23,8 +24,14 @@ bool pelt_render_palette_check(pelt_report *report, const pelt_render_options *o
     } else if (palette && options->device != PELT_DEVICE_AUTO &&
                options->device != PELT_DEVICE_GPU) {
         wrong = "--path palette skins on the GPU: --device must be gpu";
-    } else if (palette && options->open.method != PELT_METHOD_LBS) {
-        wrong = "--path palette blends linearly: --method dqs needs --path compute";
+    } else if (palette && dual && options->format_given && options->format != FORMAT_DUALQUAT) {
+        wrong = "--path palette --method dqs needs --format dualquat: rotations would have to be "
+                "taken out of matrices for each vertex";
+    } else if (palette && dual && options->interpolation_given &&
+               options->interpolation == PELT_BAKE_LERP) {
+        wrong =
+            "--path palette --method dqs needs --interpolation nearest or blend: what is lerped "
+            "between two rotations is none";
     } else if (options->format_given && options->format != FORMAT_DUALQUAT &&
                options->interpolation_given && options->interpolation == PELT_BAKE_BLEND) {
         wrong = "--interpolation blend needs --format dualquat";
@@ -48,14 +55,16 @@ typedef struct rendering {
     pelt_crowd *crowd;
     pelt_bake *bake;
     pelt_bake_interpolation interpolation;
+    pelt_bake_skinning skinning;
     double bake_time;
     pelt_headless *device;
     char device_name[384];
     pelt_buffer streams, part_meshes, members;
     VkDeviceAddress *parts; /* of each, its record in part_meshes */
     pelt_box *boxes;        /* of each member, that hold it */
-    pelt_box *frames;       /* the same without what a blend may be outside of its frames' boxes by,
-                             * which seldom is, so that feet stand on the ground */
+    pelt_box *frames;       /* the same without the margins that blends and dual quaternions may be
+                             * outside of their frames' boxes by, and seldom are, so that feet stand
+                             * on the ground */
     pelt_render_report report;
 } rendering;
 
@@ -77,6 +86,10 @@ static pelt_result check_baked(const pelt_report *report, const rendering *r)
     if (r->interpolation == PELT_BAKE_BLEND && r->bake->layout != PELT_BAKE_DUAL_QUATERNION) {
         return pelt_fail(&report->host, PELT_ERROR_FILE, file, NULL,
                          "has matrices, which cannot be blended: bake with --format dualquat");
+    }
+    if (r->skinning == PELT_BAKE_DUAL && r->bake->layout != PELT_BAKE_DUAL_QUATERNION) {
+        return pelt_fail(&report->host, PELT_ERROR_FILE, file, NULL,
+                         "has matrices: for --method dqs bake with --format dualquat");
     }
     return PELT_OK;
 }
@@ -125,7 +138,8 @@ static pelt_result bake(pelt_report *report, rendering *r)
 {
     const pelt_render_options *options = r->options;
     bool blend = options->interpolation_given && options->interpolation == PELT_BAKE_BLEND;
-    bool dual = options->format_given ? options->format == FORMAT_DUALQUAT : blend;
+    bool dual = options->format_given ? options->format == FORMAT_DUALQUAT
+                                      : blend || r->skinning == PELT_BAKE_DUAL;
     pelt_bake_info info = { .model = r->character->model,
                             .layout = dual ? PELT_BAKE_DUAL_QUATERNION : PELT_BAKE_MATRIX_3X4,
                             .format = !dual && options->format_given
@@ -146,6 +160,59 @@ static pelt_result bake(pelt_report *report, rendering *r)
     return result;
 }
 
+/* Makes stretches grow to those of a pose; now: room for as many. */
+static pelt_result add_stretches(pelt_pose *pose, const pelt_play *play, double *matrices,
+                                 double *rotations, pelt_stretch *now, pelt_stretch *stretches)
+{
+    const pelt_model *model = pose->model;
+    pelt_result result = pelt_pose_evaluate(pose, play, 1);
+    if (result == PELT_OK) {
+        result = pelt_pose_skin_matrices_double(pose, NULL, matrices);
+    }
+    for (uint32_t p = 0; result == PELT_OK && p < model->palette_count; p++) {
+        size_t at = model->palettes[p].first_matrix;
+        uint32_t count = model->palettes[p].matrix_count;
+        pelt_skin_rotations_double(matrices + 12 * at, count, rotations + 4 * at, now + at);
+        for (size_t j = at; j < at + count; j++) {
+            stretches[j] = now[j] > stretches[j] ? now[j] : stretches[j];
+        }
+    }
+    return result;
+}
+
+/* Of all frames that may be drawn. */
+static pelt_result warn_of_stretch(const pelt_host *host, const rendering *r)
+{
+    const pelt_model *model = r->character->model;
+    size_t count = model->matrix_count;
+    pelt_pose *pose = NULL;
+    double *matrices = pelt_allocate(host, count, 12 * sizeof(*matrices));
+    double *rotations = pelt_allocate(host, count, 4 * sizeof(*rotations));
+    pelt_stretch *now = pelt_allocate(host, count, sizeof(*now));
+    pelt_stretch *stretches = pelt_allocate(host, count, sizeof(*stretches));
+    bool room = matrices && rotations && now && stretches;
+    pelt_result result = room ? pelt_pose_create(host, model, &pose) : PELT_ERROR_MEMORY;
+    for (uint32_t c = 0; result == PELT_OK && c < r->bake->clip_count; c++) {
+        const pelt_bake_clip *clip = &r->bake->clips[c];
+        bool drawn = r->options->all_clips || clip->clip == r->play.clip;
+        for (uint32_t i = 0; drawn && result == PELT_OK && i < clip->frame_count; i++) {
+            const pelt_play play = { .clip = clip->clip,
+                                     .time = fmin(i / clip->rate, clip->duration) };
+            result = add_stretches(pose, &play, matrices, rotations, now, stretches);
+        }
+    }
+    if (result == PELT_OK) {
+        const pelt_play none = { .clip = -1 };
+        pelt_warn_of_stretch(host, model, stretches, r->options->all_clips ? &none : &r->play);
+    }
+    pelt_pose_destroy(pose);
+    pelt_release(host, stretches);
+    pelt_release(host, now);
+    pelt_release(host, rotations);
+    pelt_release(host, matrices);
+    return result;
+}
+
 static pelt_result prepare(pelt_report *report, rendering *r)
 {
     const pelt_host *host = &report->host;
@@ -153,10 +220,14 @@ static pelt_result prepare(pelt_report *report, rendering *r)
     if (result != PELT_OK) {
         return result;
     }
+    r->skinning = r->character->method == PELT_METHOD_DQS ? PELT_BAKE_DUAL : PELT_BAKE_LINEAR;
     report->memory_hint = "--count or --size";
     result = pelt_render_crowd_create(r->options, r->character, &r->play, &r->crowd);
     if (result == PELT_OK) {
         result = (r->options->baked ? read_baked : bake)(report, r);
+    }
+    if (result == PELT_OK && r->skinning == PELT_BAKE_DUAL) {
+        result = warn_of_stretch(host, r);
     }
     if (result == PELT_OK) {
         result = pelt_open_device(host, &r->device);
@@ -285,10 +356,11 @@ static pelt_result write_members(rendering *r)
                                     (char *)r->members.mapped + (size_t)i * PELT_CROWD_MEMBER_SIZE);
         const pelt_bake_clip *baked = &r->bake->clips[clip];
         pelt_bake_place place = pelt_bake_locate(baked, play->time, play->loop);
-        r->boxes[i] = pelt_bake_bounds(baked, &place, r->interpolation, member->world);
-        r->frames[i] = r->interpolation == PELT_BAKE_BLEND
-                           ? pelt_bake_bounds(baked, &place, PELT_BAKE_LERP, member->world)
-                           : r->boxes[i];
+        r->boxes[i] = pelt_bake_bounds(baked, &place, r->interpolation, r->skinning, member->world);
+        r->frames[i] = pelt_bake_bounds(baked, &place,
+                                        r->interpolation == PELT_BAKE_NEAREST ? PELT_BAKE_NEAREST
+                                                                              : PELT_BAKE_LERP,
+                                        PELT_BAKE_LINEAR, member->world);
     }
     return result;
 }
@@ -332,8 +404,9 @@ static void print_text(const pelt_report *report, const rendering *r)
     printf("\n  palette  %9.3f ms  %s: %u x %u texels, %u layer%s, %s, %s\n", 1e3 * r->bake_time,
            options->baked ? "read" : "baked", b->width, b->height, b->layer_count,
            pelt_plural(b->layer_count), format_name(r), pelt_format_bytes(b->size, bytes));
-    printf("                         %s: vertices off by %.3g at most\n",
-           pelt_render_interpolations[r->interpolation], worst_error(r));
+    printf("                         %s: %svertices off by %.3g at most\n",
+           pelt_render_interpolations[r->interpolation],
+           r->skinning == PELT_BAKE_DUAL ? "skinned linearly, " : "", worst_error(r));
     printf("  shadows  %9.3f ms  the sun and %u direction%s of the sky\n", r->report.shadow_time,
            r->report.sky_count, pelt_plural(r->report.sky_count));
     printf("  raster   %9.3f ms  %u draw call%s: %s of %s instance%s in view, %s triangle%s\n",
@@ -377,6 +450,7 @@ static void print_json(const pelt_report *report, const rendering *r)
     pelt_json_integer(&json, "width", options->size[0]);
     pelt_json_integer(&json, "height", options->size[1]);
     pelt_json_text(&json, "path", "palette");
+    pelt_json_text(&json, "method", pelt_method_name(r->character->method));
     pelt_json_text(&json, "baked", options->baked);
     pelt_json_text(&json, "deviceName", r->device_name);
     pelt_json_clip(&json, r->character->model, r->play.clip);
@@ -402,6 +476,7 @@ static pelt_result draw(pelt_report *report, rendering *r)
 {
     const pelt_picture_crowd crowd = { .bake = r->bake,
                                        .interpolation = r->interpolation,
+                                       .skinning = r->skinning,
                                        .members = r->members.address,
                                        .part_meshes = r->parts,
                                        .frames = r->frames };

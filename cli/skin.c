@@ -202,7 +202,7 @@ static pelt_result skin(pelt_report *report, const skin_options *options)
         result = pelt_batch_pose_one(batch, &play);
     }
     if (result == PELT_OK) {
-        pelt_warn_of_stretch(batch, &play);
+        pelt_warn_of_stretch(batch->host, batch->character->model, batch->stretches, &play);
     }
     if (result == PELT_OK && packed) {
         pelt_character_release_sources(character);

@@ -128,7 +128,7 @@ static pelt_result compare_all(pelt_report *report, pelt_verification *v)
     }
     pelt_report_progress(report, NULL);
     if (result == PELT_OK) {
-        pelt_warn_of_stretch(batch, &v->play);
+        pelt_warn_of_stretch(batch->host, batch->character->model, batch->stretches, &v->play);
     }
     pelt_pose_verifier_destroy(pose);
     pelt_batch_destroy(batch);

@@ -34,7 +34,7 @@ void main()
 {
     uint vertex = uint(gl_VertexIndex);
     pelt_palette_texture texture_kind = pelt_palette_texture(
-        PELT_PALETTE_MATRIX_3X4, PELT_PALETTE_LERP, 3u, JOINTS_PER_LAYER);
+        PELT_PALETTE_MATRIX_3X4, PELT_PALETTE_LERP, 3u, JOINTS_PER_LAYER, PELT_PALETTE_LINEAR);
     pelt_crowd_instance instance = pelt_load_instance(draw.instances, uint(gl_InstanceIndex));
     pelt_skinned_vertex v =
         pelt_crowd_vertex(texture_kind, pelt_load_mesh(draw.mesh), instance, vertex);

@@ -15,7 +15,7 @@ vec4 pelt_palette_texel(ivec3 place)
 pelt_palette_texture palette_kind()
 {
     return pelt_palette_texture(draw.layout_kind, draw.interpolation, draw.texels_per_joint,
-                                draw.joints_per_layer);
+                                draw.joints_per_layer, draw.skinning);
 }
 
 pelt_crowd_mesh crowd_mesh()

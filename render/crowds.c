@@ -14,6 +14,11 @@ static pelt_result check_part(const pelt_renderer *renderer, const pelt_render_p
                  : PELT_OK;
 }
 
+static bool is_of_matrices(const pelt_renderer *renderer, const pelt_render_crowd *crowd)
+{
+    return renderer->palettes[crowd->palette].constants.layout_kind != PELT_BAKE_DUAL_QUATERNION;
+}
+
 pelt_result pelt_render_check_crowds(const pelt_renderer *renderer, const pelt_render_scene *scene)
 {
     for (uint32_t i = 0; i < scene->crowd_count; i++) {
@@ -24,10 +29,10 @@ pelt_result pelt_render_check_crowds(const pelt_renderer *renderer, const pelt_r
                 ? "no members, or too many"
             : crowd->members == 0 || crowd->members % 16 != 0
                 ? "members that are not 16-byte aligned"
-            : crowd->interpolation == PELT_BAKE_BLEND &&
-                    renderer->palettes[crowd->palette].constants.layout_kind !=
-                        PELT_BAKE_DUAL_QUATERNION
+            : is_of_matrices(renderer, crowd) && crowd->interpolation == PELT_BAKE_BLEND
                 ? "matrices, which cannot be blended"
+            : is_of_matrices(renderer, crowd) && crowd->skinning == PELT_BAKE_DUAL
+                ? "matrices, of which nothing is skinned by dual quaternions"
                 : NULL;
         if (wrong) {
             return pelt_fail(renderer->host, PELT_ERROR_ARGUMENT, NULL, NULL, "crowd %u has %s", i,
@@ -127,6 +132,7 @@ static void record_crowd(const pelt_render_picture *self, uint32_t number, const
         .now = crowd->now,
         .view = crowd->keep_all ? NULL : view,
         .interpolation = crowd->interpolation,
+        .skinning = crowd->skinning,
     };
     pelt_cmd_crowd(renderer->crowd_pass, self->commands, &frame);
     frame.instances = drawn->all_instances.address;

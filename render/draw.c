@@ -86,6 +86,7 @@ static pelt_result draw_part(pelt_render_picture *self, uint32_t number, uint32_
         shadow ? drawn_crowd->all_instances.address : drawn_crowd->instances.address;
     constants.view = view;
     constants.interpolation = crowd->interpolation;
+    constants.skinning = crowd->skinning;
     pelt_result result =
         set_mesh(self, PELT_SOURCE_PALETTE, part->mesh, part->material, kind, &constants, &drawn);
     if (result == PELT_OK && drawn) {

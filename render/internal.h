@@ -70,8 +70,8 @@ typedef struct pelt_draw_constants {
     uint32_t flags;
     float alpha_cutoff;
 
-    /* Of crowds: what the palette's texture holds. */
-    uint32_t layout_kind, interpolation, texels_per_joint, joints_per_layer;
+    /* Of crowds: what the palette's texture holds, and how it is used. */
+    uint32_t layout_kind, interpolation, texels_per_joint, joints_per_layer, skinning;
 } pelt_draw_constants;
 
 _Static_assert(offsetof(pelt_draw_constants, base_color) == 32, "std430 aligns a vec4 to 16");

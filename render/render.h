@@ -100,6 +100,7 @@ typedef struct pelt_render_part {
 typedef struct pelt_render_crowd {
     uint32_t palette; /* as added */
     pelt_bake_interpolation interpolation;
+    pelt_bake_skinning skinning;
     VkDeviceAddress members; /* pelt_crowd_member_write's */
     uint32_t member_count;   /* > 0 */
     double now;

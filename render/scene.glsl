@@ -41,7 +41,7 @@ layout(push_constant, std430) uniform draw_block
     uint view;
     uint flags;
     float alpha_cutoff;
-    uint layout_kind, interpolation, texels_per_joint, joints_per_layer;
+    uint layout_kind, interpolation, texels_per_joint, joints_per_layer, skinning;
 } draw;
 
 vec3 unit_position(vec3 scene_position)

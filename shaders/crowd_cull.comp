@@ -34,7 +34,8 @@ bool is_visible(uint member)
         pelt_crowd_header header = pelt_crowd_headers(constants.data).header;
         pelt_crowd_clip clip;
         pelt_crowd_place place = find_place(state, header, clip);
-        float margin = has(PELT_CROWD_BLENDS) ? clip.margin : 0.0;
+        float margin = (has(PELT_CROWD_BLENDS) ? clip.blend_margin : 0.0) +
+                       (has(PELT_CROWD_DUAL) ? clip.dual_margin : 0.0);
         box = pelt_place_box(constants.data, header, clip, place, margin);
     }
     return pelt_may_be_seen(the_view(), pelt_matrix(state.world), box);

@@ -24,7 +24,7 @@ layout(buffer_reference, std430, buffer_reference_align = 16) writeonly buffer o
 layout(push_constant) uniform block {
     uvec2 mesh, instances, result;
     uint count; // of all instances' vertices
-    uint layout_kind, interpolation, texels_per_joint, joints_per_layer;
+    uint layout_kind, interpolation, texels_per_joint, joints_per_layer, skinning;
 } push;
 
 void main()
@@ -34,7 +34,8 @@ void main()
         return;
     }
     pelt_palette_texture texture_kind = pelt_palette_texture(
-        push.layout_kind, push.interpolation, push.texels_per_joint, push.joints_per_layer);
+        push.layout_kind, push.interpolation, push.texels_per_joint, push.joints_per_layer,
+        push.skinning);
     pelt_crowd_mesh mesh = pelt_load_mesh(push.mesh);
     pelt_crowd_instance instance = pelt_load_instance(push.instances, index / mesh.vertex_count);
     uint vertex = index % mesh.vertex_count;

@@ -73,6 +73,7 @@ typedef struct crowd {
     pelt_headless *device;
     pelt_crowd_pass *pass;
     uint32_t count, draw_count, draw_words;
+    pelt_bake_skinning skinning;
     pelt_buffer data, members, instances, scratch, draws;
 } crowd;
 
@@ -132,7 +133,8 @@ static uint32_t run(const crowd *c, double now, const float *view,
                                      .draw_stride = 4 * c->draw_words,
                                      .now = now,
                                      .view = view,
-                                     .interpolation = interpolation };
+                                     .interpolation = interpolation,
+                                     .skinning = c->skinning };
     memset(c->instances.mapped, 0xff, (size_t)c->count * PELT_CROWD_INSTANCE_SIZE);
     assert_int_equal(pelt_commands_begin(c->device, &commands), PELT_OK);
     pelt_cmd_crowd(c->pass, commands, &frame);
@@ -333,11 +335,12 @@ static void what_is_seen_is_kept_in_order(void **state)
     }
     for (uint32_t k = 0; k < CLIPS; k++) {
         clips[k].blend_margin = 0.25;
+        clips[k].dual_margin = 0.5;
     }
     pelt_crowd_data_write(&bake, c.data.mapped);
     uint32_t seen_in_all = 0;
     for (uint32_t v = 0; v < VIEWS; v++) {
-        bool blends = v % 2;
+        bool blends = v % 2, dual = v % 4 > 1;
         double eye[3], target[3];
         for (int k = 0; k < 3; k++) {
             eye[k] = uniform(-20, 20);
@@ -345,14 +348,17 @@ static void what_is_seen_is_kept_in_order(void **state)
         }
         float view[16];
         look(eye, target, view);
+        c.skinning = dual ? PELT_BAKE_DUAL : PELT_BAKE_LINEAR;
         uint32_t seen = run(&c, 3.25, view, blends ? PELT_BAKE_BLEND : PELT_BAKE_LERP), next = 0;
+        /* Dual quaternions always blend between rows. */
+        double margin = (blends || dual ? 0.25 : 0) + (dual ? 0.5 : 0);
         const struct pelt_crowd_instance *instances = c.instances.mapped;
         for (uint32_t i = 0; i < COUNT; i++) {
             const pelt_bake_clip *clip = &clips[i % CLIPS];
             pelt_bake_place place = pelt_bake_locate(clip, times[i], false);
             pelt_box box = box_between(clip, &place);
             bool corner, kept = next < seen && instances[next].member == i;
-            double inside = reach(&box, blends ? 0.25 : 0, worlds[i], view, &corner);
+            double inside = reach(&box, margin, worlds[i], view, &corner);
             next += kept;
             if (i % 17 == 0) {
                 assert_false(kept);

@@ -103,6 +103,7 @@ typedef struct crowd {
     const pelt_bake *bake;
     uint32_t palette;
     pelt_bake_interpolation interpolation;
+    pelt_bake_skinning skinning;
     double *times; /* in clip i % clip_count */
     pelt_box *boxes;
     pelt_buffer members;
@@ -153,6 +154,7 @@ static pelt_render_report draw_palette(const troupe *t, const crowd *c, const fl
     const pelt_render_part part = { t->mesh, t->material, t->crowd_mesh.address };
     const pelt_render_crowd drawn = { .palette = c->palette,
                                       .interpolation = c->interpolation,
+                                      .skinning = c->skinning,
                                       .members = c->members.address,
                                       .member_count = c->count,
                                       .keep_all = keep_all,
@@ -199,18 +201,26 @@ static void member_matrices(const troupe *t, const crowd *c, uint32_t i, bool fr
 static void draw_skinned(const troupe *t, const crowd *c, bool from_clip, const float to_eye[3],
                          uint8_t *rgba)
 {
-    uint32_t vertex_count = t->packed->vertex_count;
-    size_t palette = (size_t)t->model->matrix_count * 48, vertices = (size_t)vertex_count * 16;
+    uint32_t vertex_count = t->packed->vertex_count, joints = t->model->matrix_count;
+    bool dual = c->skinning == PELT_BAKE_DUAL;
+    size_t palette = (size_t)joints * (dual ? 64 : 48), vertices = (size_t)vertex_count * 16;
     pelt_buffer matrices, animated, table, scratch;
     char *memory = make_buffer(c->count * palette, &matrices);
     make_buffer(c->count * vertices, &animated);
     pelt_gpu_instance *instances = calloc((size_t)c->count + 1, sizeof(*instances));
     pelt_render_draw *draws = calloc((size_t)c->count + 1, sizeof(*draws));
-    assert_true(instances && draws);
+    float *rows = calloc(joints, 12 * sizeof(*rows));
+    assert_true(instances && draws && rows);
     for (uint32_t i = 0; i < c->count; i++) {
         VkDeviceAddress positions = animated.address + i * vertices;
-        member_matrices(t, c, i, from_clip, (void *)(memory + i * palette));
+        member_matrices(t, c, i, from_clip, rows);
+        if (dual) {
+            pelt_skin_dual_palette(rows, joints, (void *)(memory + i * palette));
+        } else {
+            memcpy(memory + i * palette, rows, palette);
+        }
         instances[i] = (pelt_gpu_instance){ .matrices = matrices.address + i * palette,
+                                            .dual_quaternions = dual,
                                             .positions = positions,
                                             .position_stride = 16,
                                             .normals = positions + 12,
@@ -233,6 +243,7 @@ static void draw_skinned(const troupe *t, const crowd *c, bool from_clip, const 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         pelt_buffer_destroy(gpu_device(), all[i]);
     }
+    free(rows);
     free(draws);
     free(instances);
 }
@@ -246,6 +257,25 @@ static pelt_bake *bake_as(const troupe *t, pelt_bake_layout layout, pelt_bake_fo
     };
     assert_int_equal(pelt_bake_create(&gpu_host, &info, &bake), PELT_OK);
     return bake;
+}
+
+/* Turns every joint about its own y axis, too, by up to 115 degrees either way. */
+static void twist(pelt_model *model)
+{
+    for (uint32_t c = 0; c < model->clip_count; c++) {
+        const pelt_clip *clip = &model->clips[c];
+        for (uint32_t i = 0; i < clip->channel_count; i++) {
+            const pelt_sampler *sampler = &clip->samplers[clip->channels[i].sampler];
+            bool turns = clip->channels[i].path == PELT_ROTATION;
+            for (uint32_t k = 0; turns && k < sampler->key_count; k++) {
+                float *q = sampler->values + 4 * (size_t)k;
+                float s = sinf(sinf((float)(i + k))), w = sqrtf(1 - s * s);
+                const float turned[4] = { w * q[0] - s * q[2], w * q[1] + s * q[3],
+                                          w * q[2] + s * q[0], w * q[3] - s * q[1] };
+                memcpy(q, turned, sizeof(turned));
+            }
+        }
+    }
 }
 
 /* How much two pictures differ: numbers by more than 4 levels, as a part of all. */
@@ -294,15 +324,18 @@ static void palettes_of_every_kind(void **state)
         pelt_bake_layout layout;
         pelt_bake_format format;
         pelt_bake_interpolation interpolation;
+        pelt_bake_skinning skinning;
         uint32_t max_size;
     } kinds[] = {
-        { PELT_BAKE_MATRIX_3X4, PELT_BAKE_RGBA32F, PELT_BAKE_NEAREST, 0 },
-        { PELT_BAKE_MATRIX_3X4, PELT_BAKE_RGBA32F, PELT_BAKE_LERP, 32 },
-        { PELT_BAKE_MATRIX_3X4, PELT_BAKE_RGBA16F, PELT_BAKE_LERP, 0 },
-        { PELT_BAKE_MATRIX_4X4, PELT_BAKE_RGBA32F, PELT_BAKE_LERP, 0 },
-        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, PELT_BAKE_NEAREST, 0 },
-        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, PELT_BAKE_LERP, 0 },
-        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, PELT_BAKE_BLEND, 24 },
+        { PELT_BAKE_MATRIX_3X4, PELT_BAKE_RGBA32F, PELT_BAKE_NEAREST, PELT_BAKE_LINEAR, 0 },
+        { PELT_BAKE_MATRIX_3X4, PELT_BAKE_RGBA32F, PELT_BAKE_LERP, PELT_BAKE_LINEAR, 32 },
+        { PELT_BAKE_MATRIX_3X4, PELT_BAKE_RGBA16F, PELT_BAKE_LERP, PELT_BAKE_LINEAR, 0 },
+        { PELT_BAKE_MATRIX_4X4, PELT_BAKE_RGBA32F, PELT_BAKE_LERP, PELT_BAKE_LINEAR, 0 },
+        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, PELT_BAKE_NEAREST, PELT_BAKE_LINEAR, 0 },
+        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, PELT_BAKE_LERP, PELT_BAKE_LINEAR, 0 },
+        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, PELT_BAKE_BLEND, PELT_BAKE_LINEAR, 24 },
+        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, PELT_BAKE_NEAREST, PELT_BAKE_DUAL, 24 },
+        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, PELT_BAKE_BLEND, PELT_BAKE_DUAL, 0 },
     };
     static uint8_t palette[BYTES], skinned[BYTES];
     troupe t = open_troupe(600);
@@ -310,6 +343,7 @@ static void palettes_of_every_kind(void **state)
         pelt_bake *bake = bake_as(&t, kinds[k].layout, kinds[k].format, kinds[k].max_size);
         assert_true(kinds[k].max_size == 0 || bake->joints_per_layer < bake->joint_count);
         crowd c = open_crowd(&t, bake, kinds[k].interpolation, 6, false);
+        c.skinning = kinds[k].skinning;
         for (uint32_t i = 0; i < c.count; i++) {
             /* Tints have no twin in the other picture. */
             const uint32_t white = 0xffffffff;
@@ -321,6 +355,29 @@ static void palettes_of_every_kind(void **state)
         close_crowd(&c);
         pelt_bake_destroy(bake);
     }
+    close_troupe(&t);
+}
+
+/* The picture of the skin pass at the clip's own frames, which the other way of skinning has not:
+ * its joints twist. */
+static void dual_quaternions_draw_what_they_skin(void **state)
+{
+    (void)state;
+    static uint8_t palette[BYTES], skinned[BYTES];
+    troupe t = open_troupe(1200);
+    twist(t.model);
+    pelt_bake *bake = bake_as(&t, PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, 0);
+    crowd c = open_crowd(&t, bake, PELT_BAKE_BLEND, 12, true);
+    c.skinning = PELT_BAKE_DUAL;
+    pelt_render_report report = draw_palette(&t, &c, from_front, 0, false, palette);
+    assert_int_equal(report.draw_count, 1);
+    draw_skinned(&t, &c, true, from_front, skinned);
+    assert_true(difference(palette, skinned) < same);
+    c.skinning = PELT_BAKE_LINEAR;
+    (void)draw_palette(&t, &c, from_front, 0, false, palette);
+    assert_true(difference(palette, skinned) > 20 * same);
+    close_crowd(&c);
+    pelt_bake_destroy(bake);
     close_troupe(&t);
 }
 
@@ -379,21 +436,27 @@ static void culling_changes_no_picture(void **state)
     troupe t = open_troupe(200);
     pelt_bake *matrices = bake_as(&t, PELT_BAKE_MATRIX_3X4, PELT_BAKE_RGBA32F, 0);
     pelt_bake *motions = bake_as(&t, PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, 0);
+    twist(t.model);
+    pelt_bake *twisted = bake_as(&t, PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, 0);
     crowd crowds[] = { open_crowd(&t, matrices, PELT_BAKE_LERP, COUNT, false),
-                       open_crowd(&t, motions, PELT_BAKE_BLEND, COUNT, false) };
+                       open_crowd(&t, motions, PELT_BAKE_BLEND, COUNT, false),
+                       open_crowd(&t, twisted, PELT_BAKE_BLEND, COUNT, false) };
+    crowds[2].skinning = PELT_BAKE_DUAL;
     uint32_t seen = 0;
     for (uint32_t v = 0; v < VIEWS; v++) {
         double angle = 2.39996 * v, height = 0.1 + fmod(0.618 * v, 1.0);
         const float to_eye[3] = { (float)cos(angle), (float)height, (float)sin(angle) };
         float zoom = 1.0f + (float)(v % 5);
-        const crowd *c = &crowds[v % 2];
+        const crowd *c = &crowds[v % 3];
         seen += draw_palette(&t, c, to_eye, zoom, false, culled).seen_count;
         assert_int_equal(draw_palette(&t, c, to_eye, zoom, true, whole).seen_count, COUNT);
         assert_memory_equal(culled, whole, BYTES);
     }
     assert_in_range(seen, COUNT * VIEWS / 10, COUNT * VIEWS * 9 / 10);
+    close_crowd(&crowds[2]);
     close_crowd(&crowds[1]);
     close_crowd(&crowds[0]);
+    pelt_bake_destroy(twisted);
     pelt_bake_destroy(motions);
     pelt_bake_destroy(matrices);
     close_troupe(&t);
@@ -469,7 +532,7 @@ static void bad_crowds_are_refused(void **state)
                                      .part_count = 1,
                                      .boxes = c.boxes,
                                      .box_count = 1 };
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 9; i++) {
         pelt_render_crowd bad = good;
         if (i < 4) {
             bad.parts = &bad_parts[i];
@@ -478,6 +541,7 @@ static void bad_crowds_are_refused(void **state)
         bad.member_count -= i == 5;
         bad.members += i == 6;
         bad.interpolation = i == 7 ? PELT_BAKE_BLEND : bad.interpolation;
+        bad.skinning = i == 8 ? PELT_BAKE_DUAL : bad.skinning;
         const pelt_render_scene scene = { .crowds = &bad, .crowd_count = 1 };
         assert_int_equal(pelt_renderer_draw(t.renderer, &scene, rgba, NULL), PELT_ERROR_ARGUMENT);
     }
@@ -572,6 +636,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_pose_same_picture),
         cmocka_unit_test(palettes_of_every_kind),
+        cmocka_unit_test(dual_quaternions_draw_what_they_skin),
         cmocka_unit_test(five_thousand_in_one_draw_call),
         cmocka_unit_test(culling_changes_no_picture),
         cmocka_unit_test(live_and_baked_members_mix),

@@ -18,7 +18,7 @@ enum { COUNT = 3 };
 /* Push constants. */
 typedef struct constants {
     VkDeviceAddress mesh, instances, result;
-    uint32_t count, layout_kind, interpolation, texels_per_joint, joints_per_layer;
+    uint32_t count, layout_kind, interpolation, texels_per_joint, joints_per_layer, skinning;
 } constants;
 
 typedef struct functions {
@@ -34,6 +34,9 @@ typedef struct shader {
     VkPipelineLayout layout;
     VkPipeline pipeline;
 } shader;
+
+/* For all tests: compiling it takes longer than they do. */
+static shader the_shader;
 
 static shader open_shader(void)
 {
@@ -180,45 +183,86 @@ static void check_vertex(const float (*got)[4], const double *position, const do
     assert_true((double)got[2][3] == tangent[3]);
 }
 
+static void normalize(double v[3])
+{
+    double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    for (int k = 0; k < 3; k++) {
+        v[k] /= length;
+    }
+}
+
+/* A skinned vertex, as the world has it. */
+static void move(const double world[12], double position[3], double normal[3], double tangent[3])
+{
+    double moved[3][3];
+    for (int k = 0; k < 3; k++) {
+        const double *row = world + 4 * k;
+        const double *a = world + 4 * ((k + 1) % 3), *b = world + 4 * ((k + 2) % 3);
+        const double cofactor[3] = { a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
+                                     a[0] * b[1] - a[1] * b[0] };
+        moved[0][k] = row[3];
+        moved[1][k] = moved[2][k] = 0;
+        for (int i = 0; i < 3; i++) {
+            moved[0][k] += row[i] * position[i];
+            moved[1][k] += cofactor[i] * normal[i];
+            moved[2][k] += row[i] * tangent[i];
+        }
+    }
+    memcpy(position, moved[0], sizeof(moved[0]));
+    memcpy(normal, moved[1], sizeof(moved[1]));
+    memcpy(tangent, moved[2], sizeof(moved[2]));
+    normalize(normal);
+    normalize(tangent);
+}
+
+/* What a palette is used for. */
+typedef struct kind {
+    pelt_bake_layout layout;
+    pelt_bake_format format;
+    pelt_bake_interpolation interpolation;
+    pelt_bake_skinning skinning;
+    uint32_t max_size;
+} kind;
+
 static void check_instance(const pelt_primitive *primitive, const pelt_packed_mesh *packed,
-                           const pelt_bake *bake, pelt_bake_interpolation interpolation, uint32_t i,
+                           const pelt_bake *bake, const kind *wanted, uint32_t i,
                            const float (*got)[4][4])
 {
     uint32_t count = primitive->vertex_count;
+    bool dual = wanted->skinning == PELT_BAKE_DUAL;
     double *matrices = calloc(bake->joint_count, 12 * sizeof(double));
+    double *rotations = calloc(bake->joint_count, 4 * sizeof(double));
     double *positions = calloc(count, 3 * sizeof(double));
     double *normals = calloc(count, 3 * sizeof(double));
     double *tangents = calloc(count, 4 * sizeof(double));
-    assert_true(matrices && positions && normals && tangents);
+    assert_true(matrices && rotations && positions && normals && tangents);
     double world[12];
     place(i, world);
     pelt_bake_place at = locate(bake, i);
-    pelt_bake_decode(bake, &at, interpolation, matrices);
-    for (uint32_t j = 0; j < bake->joint_count; j++) {
-        double moved[12];
-        pelt_matrix_multiply(world, matrices + 12 * (size_t)j, moved);
-        memcpy(matrices + 12 * (size_t)j, moved, sizeof(moved));
-    }
+    pelt_bake_decode(bake, &at, wanted->interpolation, matrices);
+    pelt_skin_rotations_double(matrices, bake->joint_count, rotations, NULL);
     const pelt_reference_job job = { .primitive = primitive,
                                      .matrices = matrices,
+                                     .rotations = dual ? rotations : NULL,
                                      .influences_of = packed,
                                      .positions = positions,
                                      .normals = normals,
                                      .tangents = tangents };
     pelt_skin_reference(&job, 0, count, NULL);
     for (uint32_t v = 0; v < count; v++) {
+        move(world, positions + 3 * (size_t)v, normals + 3 * (size_t)v, tangents + 4 * (size_t)v);
         check_vertex(got[packed->packed_vertices[v]], positions + 3 * (size_t)v,
                      normals + 3 * (size_t)v, tangents + 4 * (size_t)v);
     }
     free(tangents);
     free(normals);
     free(positions);
+    free(rotations);
     free(matrices);
 }
 
 static void check_kind(const shader *s, const pelt_primitive *primitive,
-                       const pelt_packed_mesh *packed, const pelt_bake *bake,
-                       pelt_bake_interpolation interpolation)
+                       const pelt_packed_mesh *packed, const pelt_bake *bake, const kind *wanted)
 {
     uint32_t palette, count = COUNT * packed->vertex_count;
     pelt_buffer streams, mesh, instances, result;
@@ -247,15 +291,15 @@ static void check_kind(const shader *s, const pelt_primitive *primitive,
         result.address,
         count,
         bake->layout,
-        interpolation,
+        wanted->interpolation,
         bake->texels_per_joint,
-        bake->joints_per_layer < bake->joint_count ? bake->joints_per_layer : 0
+        bake->joints_per_layer < bake->joint_count ? bake->joints_per_layer : 0,
+        wanted->skinning
     };
     dispatch(s, palette, &push);
     const float(*got)[4][4] = result.mapped;
     for (uint32_t i = 0; i < COUNT; i++) {
-        check_instance(primitive, packed, bake, interpolation, i,
-                       got + (size_t)i * packed->vertex_count);
+        check_instance(primitive, packed, bake, wanted, i, got + (size_t)i * packed->vertex_count);
     }
     pelt_buffer *all[] = { &streams, &mesh, &instances, &result };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -280,24 +324,27 @@ static void add_influences(const pelt_model *model, pelt_primitive *primitive, u
     primitive->weights = weights;
 }
 
-static void check_character(uint32_t vertices, uint32_t joints, bool many)
+static void check_character(uint32_t vertices, uint32_t joints, bool many, bool scaled)
 {
-    static const struct {
-        pelt_bake_layout layout;
-        pelt_bake_format format;
-        pelt_bake_interpolation interpolation;
-        uint32_t max_size;
-    } kinds[] = {
-        { PELT_BAKE_MATRIX_3X4, PELT_BAKE_RGBA32F, PELT_BAKE_LERP, 0 },
-        { PELT_BAKE_MATRIX_3X4, PELT_BAKE_RGBA16F, PELT_BAKE_NEAREST, 0 },
-        { PELT_BAKE_MATRIX_4X4, PELT_BAKE_RGBA32F, PELT_BAKE_LERP, 37 },
-        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, PELT_BAKE_BLEND, 0 },
-        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, PELT_BAKE_LERP, 20 },
+    static const kind kinds[] = {
+        { PELT_BAKE_MATRIX_3X4, PELT_BAKE_RGBA32F, PELT_BAKE_LERP, PELT_BAKE_LINEAR, 0 },
+        { PELT_BAKE_MATRIX_3X4, PELT_BAKE_RGBA16F, PELT_BAKE_NEAREST, PELT_BAKE_LINEAR, 0 },
+        { PELT_BAKE_MATRIX_4X4, PELT_BAKE_RGBA32F, PELT_BAKE_LERP, PELT_BAKE_LINEAR, 37 },
+        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, PELT_BAKE_BLEND, PELT_BAKE_LINEAR, 0 },
+        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, PELT_BAKE_LERP, PELT_BAKE_LINEAR, 20 },
+        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, PELT_BAKE_NEAREST, PELT_BAKE_DUAL, 20 },
+        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F, PELT_BAKE_BLEND, PELT_BAKE_DUAL, 0 },
+        { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA16F, PELT_BAKE_BLEND, PELT_BAKE_DUAL, 0 },
     };
-    shader s = open_shader();
+    (void)gpu_device();
     pelt_model *model;
     const pelt_sample_info sample = { .vertices = vertices, .joints = joints };
     assert_int_equal(pelt_sample_create(&gpu_host, &sample, &model), PELT_OK);
+    for (uint32_t j = 2; scaled && j < model->skins[0].joint_count; j += 5) {
+        for (int k = 0; k < 3; k++) {
+            model->nodes[model->skins[0].joints[j]].scale[k] *= 1 + 0.1 * (j % 3);
+        }
+    }
     pelt_primitive *primitive = &model->meshes[0].primitives[0], own = *primitive;
     uint16_t *wide_joints = calloc(primitive->vertex_count, 8 * sizeof(*wide_joints));
     float *wide_weights = calloc(primitive->vertex_count, 8 * sizeof(*wide_weights));
@@ -319,8 +366,11 @@ static void check_character(uint32_t vertices, uint32_t joints, bool many)
                                       .rate = 12,
                                       .max_size = kinds[k].max_size };
         assert_int_equal(pelt_bake_create(&gpu_host, &info, &bake), PELT_OK);
+        assert_int_equal(bake->texels_per_joint, kinds[k].layout == PELT_BAKE_DUAL_QUATERNION
+                                                     ? 2u + scaled
+                                                     : 3 + kinds[k].layout);
         assert_int_equal(bake->joints_per_layer<bake->joint_count, kinds[k].max_size> 0);
-        check_kind(&s, primitive, packed, bake, kinds[k].interpolation);
+        check_kind(&the_shader, primitive, packed, bake, &kinds[k]);
         pelt_bake_destroy(bake);
     }
     pelt_packed_mesh_destroy(packed);
@@ -328,25 +378,48 @@ static void check_character(uint32_t vertices, uint32_t joints, bool many)
     free(wide_weights);
     free(wide_joints);
     pelt_model_destroy(model);
-    close_shader(&s);
 }
 
 static void of_four_influences(void **state)
 {
     (void)state;
-    check_character(600, 30, false);
+    check_character(600, 30, false, false);
 }
 
 static void of_eight_influences(void **state)
 {
     (void)state;
-    check_character(400, 30, true);
+    check_character(400, 30, true, false);
+}
+
+static void of_joints_that_scale(void **state)
+{
+    (void)state;
+    check_character(600, 30, false, true);
+    check_character(400, 30, true, true);
 }
 
 static void of_many_joints(void **state)
 {
     (void)state;
-    check_character(3000, 300, false);
+    check_character(3000, 300, false, false);
+}
+
+static int setup(void **state)
+{
+    int failed = gpu_setup(state);
+    if (gpu_shared) {
+        the_shader = open_shader();
+    }
+    return failed;
+}
+
+static int teardown(void **state)
+{
+    if (gpu_shared) {
+        close_shader(&the_shader);
+    }
+    return gpu_teardown(state);
 }
 
 int main(void)
@@ -354,7 +427,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_four_influences),
         cmocka_unit_test(of_eight_influences),
+        cmocka_unit_test(of_joints_that_scale),
         cmocka_unit_test(of_many_joints),
     };
-    return gpu_result(cmocka_run_group_tests(tests, gpu_setup, gpu_teardown));
+    return gpu_result(cmocka_run_group_tests(tests, setup, teardown));
 }

@@ -91,6 +91,7 @@ static void assert_same_clip(const pelt_bake_clip *a, const pelt_bake_clip *b)
     assert_near(a->seam, b->seam, 0);
     assert_int_equal(a->loop, b->loop);
     assert_near(a->blend_margin, b->blend_margin, 0);
+    assert_near(a->dual_margin, b->dual_margin, 0);
     assert_near(a->error.at_frames, b->error.at_frames, 0);
     for (int i = 0; i < PELT_BAKE_INTERPOLATIONS; i++) {
         assert_near(a->error.between[i], b->error.between[i], 0);

@@ -277,6 +277,51 @@ static void blends_what_is_not_rigid(void **state)
     }
 }
 
+/* A turn about the x axis, by less than a half one. */
+static pelt_bake_joint twisted(double degrees)
+{
+    double a = degrees * acos(-1) / 180, c = cos(a), s = sin(a);
+    const double m[12] = { 1, 0, 0, 0, 0, c, -s, 0, 0, s, c, 0 };
+    return joint_of(m);
+}
+
+/* One vertex, 2 from the axis, half of it each of two joints' of which the second turns. */
+static void margins_of_dual_quaternions_by_hand(void **state)
+{
+    (void)state;
+    pelt_packed_vertex vertex = { .position = { 0, 2, 0 } };
+    pelt_packed_mesh mesh = { .vertex_count = 1, .vertices = &vertex };
+    size_t firsts[] = { 0, 2 };
+    pelt_bake_influence influences[] = { { 0, 0.5f }, { 1, 0.5f } };
+    pelt_bake_body body = { .mesh = &mesh, .firsts = firsts, .influences = influences };
+    pelt_bake_part part = { 0 };
+    const pelt_bake_bodies bodies = {
+        .body_count = 1, .part_count = 1, .bodies = &body, .parts = &part
+    };
+    /* Rounding: 2^-17 x 4 at most, over cos^4(a / 4) which is 1/4 at least. */
+    const double rounding = 0x1p-13;
+    for (double angle = 10; angle < 180; angle += 10) {
+        const pelt_bake_joint rows[] = { twisted(0), twisted(angle) };
+        double a = angle * acos(-1) / 180;
+        double bound = pelt_bake_bodies_dual_bound(&bodies, rows, rows, 0, 0);
+        /* e = 2 sin(a / 4), |y_1 - y_0| = 4 sin(a / 2), |q| >= 1/2 + cos(a / 2) / 2. */
+        assert_near(bound, 2 * sin(a / 2) * sin(a / 4) / (cos(a / 4) * cos(a / 4)), rounding);
+        /* Linearly blended it is 2 cos(a / 2) from the axis, else 2. */
+        double apart = 2 * (1 - cos(a / 2));
+        assert_true(bound > apart && bound < 1.42 * apart + rounding);
+        assert_true(pelt_bake_bodies_dual_bound(&bodies, rows, rows, 0, 5) == 5);
+    }
+    /* From one side to the other: both rows are 30 degrees off as quaternions, 60 apart, so it may
+     * be 60 on the way. Where y_1 is farther from y_0 by 0.1 on each side, this is 2.2. */
+    const pelt_bake_joint from[] = { twisted(0), twisted(-60) };
+    const pelt_bake_joint to[] = { twisted(0), twisted(60) };
+    double bound = pelt_bake_bodies_dual_bound(&bodies, from, to, 0.1, 0);
+    assert_near(bound, 0.25 * 2.2 / 0.75, rounding);
+    /* One joint alone does not blend. */
+    firsts[1] = 1;
+    assert_true(pelt_bake_bodies_dual_bound(&bodies, from, to, 0.1, 0) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +332,7 @@ int main(void)
         cmocka_unit_test(lerp_shrinks_and_blend_does_not),
         cmocka_unit_test(blend_keeps_the_centre_of_a_turn),
         cmocka_unit_test(blends_what_is_not_rigid),
+        cmocka_unit_test(margins_of_dual_quaternions_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

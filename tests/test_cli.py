@@ -1317,8 +1317,6 @@ class Render(Case):
                 for a, b in zip(dual["boxes"][0][key], wanted[key]):
                     self.assertAlmostEqual(a, b, delta=2e-4)
             self.assertNotEqual(dual["boxes"], linear["boxes"])
-        self.fails(2, "--method dqs needs --path compute", "render", self.folder.sample, "-o",
-                   self.path("x.png"), "--path", "palette", "--method", "dqs")
 
     def test_devices(self):
         boxes = [self.render("--count", 2, "--device", device)[1]["boxes"] for device in self.devices]
@@ -1407,6 +1405,41 @@ class RenderPalette(Case):
             self.assertLess(apart, len(drawn) / 50, args)
         other, _ = self.render("--path", "palette", "--count", 1, "--time", "0.1")
         self.assertGreater(sum(abs(a - b) > 8 for a, b in zip(other, skinned)), len(other) / 50)
+
+    def test_dual_quaternions_from_a_palette(self):
+        """At a baked frame: the skin pass's picture, which linear blending does not draw."""
+        command = ("--count", 1, "--clip", "wave", "--time", "0.5", "--fps", 10)
+        apart = lambda a, b: sum(abs(x - y) > 8 for x, y in zip(a, b)) / len(b)
+        dual, _ = self.render(*command[:-2], "--method", "dqs")
+        linear, _ = self.render(*command[:-2])
+        for args in ((), ("--interpolation", "nearest")):
+            drawn, result = self.render("--path", "palette", "--method", "dqs", *command, *args)
+            self.assertEqual((result["method"], result["palette"]["format"],
+                              result["palette"]["interpolation"], result["warnings"]),
+                             ("dqs", "dualquat", "nearest" if args else "blend", []))
+            self.assertLess(apart(drawn, dual), apart(linear, dual) / 4)
+        there, _ = self.render("--path", "palette", "--method", "dqs", "--count", 6, "--all-clips",
+                               "--fps", 20)
+        baked = self.path("baked.ktx2")
+        self.ok("bake", self.folder.sample, "-o", baked, "--fps", 20, "--format", "dualquat")
+        read, _ = self.render("--path", "palette", "--method", "dqs", "--count", 6, "--all-clips",
+                              "--baked", baked)
+        self.assertEqual(there, read)
+
+    def test_what_a_palette_of_dual_quaternions_lacks(self):
+        command = ("render", self.folder.sample, "-o", self.path("no.png"), "--path", "palette",
+                   "--method", "dqs")
+        self.fails(2, "needs --format dualquat", *command, "--format", "rgba16f")
+        self.fails(2, "nearest or blend", *command, "--interpolation", "lerp")
+        baked = self.path("baked.ktx2")
+        self.ok("bake", self.folder.sample, "-o", baked, "--clip", "walk")
+        self.fails(1, "bake with --format dualquat", *command, "--baked", baked)
+        path = bent_triangle(self.path("odd.gltf"), scale=[2, 1, 1])
+        run = Run("render", path, "-o", self.path("odd.png"), "--path", "palette", "--method", "dqs",
+                  "--size", "32x32", "--json")
+        warning, = run.json()["warnings"]
+        self.assertEqual((run.code, warning["text"][:35], warning["text"][-9:]),
+                         (0, "1 joint scales unevenly or shears; ", ": 'elbow'"))
 
     def test_zoom_leaves_out_who_is_not_seen(self):
         for args in ((), ("--interpolation", "blend")):

@@ -145,6 +145,10 @@ typedef struct pelt_bake_clip {
     bool loop;            /* no farther than a thousandth of the box's diagonal */
     pelt_bake_error error;
     double blend_margin; /* farthest that blend takes a vertex from where lerp puts it, at most */
+    double
+        dual_margin; /* of dual quaternion palettes: farthest that skinning by them (pelt/skin.h),
+                      * too, takes a vertex from where linear blending of its joints has it, at
+                      * most. 0 of matrices, from which nothing is skinned so */
 } pelt_bake_clip;
 
 typedef struct pelt_bake {
@@ -189,11 +193,16 @@ typedef struct pelt_bake_place {
 /* time clamps to [0, duration], with loop it wraps into [0, duration). It must be finite. */
 PELT_API pelt_bake_place pelt_bake_locate(const pelt_bake_clip *clip, double time, bool loop);
 
-/* Holds all that linear blend skinning can draw of the model at a place, moved by world (12
- * doubles, NULL: identity), without a look at any vertex: the union of both frames' boxes, under
- * PELT_BAKE_BLEND grown by the clip's blend_margin, and a little for rounding. */
+/* How a crowd is skinned from a palette: by linear blending, or by dual quaternions, which needs a
+ * palette of them; between rows these are blended unless the interpolation is the nearest row. */
+typedef enum pelt_bake_skinning { PELT_BAKE_LINEAR, PELT_BAKE_DUAL } pelt_bake_skinning;
+
+/* Holds all that can be drawn of the model at a place, moved by world (12 doubles, NULL: identity),
+ * without a look at any vertex: the union of both frames' boxes, grown by the clip's blend_margin
+ * where rows are blended and by its dual_margin under PELT_BAKE_DUAL, and a little for rounding. */
 PELT_API pelt_box pelt_bake_bounds(const pelt_bake_clip *clip, const pelt_bake_place *place,
-                                   pelt_bake_interpolation interpolation, const double *world);
+                                   pelt_bake_interpolation interpolation,
+                                   pelt_bake_skinning skinning, const double *world);
 
 /* The matrices at a place: 12 for each of joint_count joints. What a shader computes, in double
  * precision. */

@@ -137,7 +137,7 @@ typedef struct pelt_crowd_frame {
     /* Out: instanceCount of draw_count VkDrawIndexedIndirectCommands (or VkDrawIndirectCommands)
      * draw_stride bytes apart becomes how many members are seen. Nothing else of them is written.
      * 4-byte aligned, in a buffer of usage INDIRECT_BUFFER, too; draw_stride: a multiple of 4 up to
-     * 252, 0: 20; draw_count up to 2^23 - 1. */
+     * 252, 0: 20; draw_count up to 2^22 - 1. */
     VkDeviceAddress draws;
     uint32_t draw_count;
     uint32_t draw_stride;
@@ -149,9 +149,11 @@ typedef struct pelt_crowd_frame {
      * matters. NULL: all but hidden ones are drawn. */
     const float *view;
 
-    /* What the vertex shader will do: nearest frames are chosen here (fractions are 0), and a blend
-     * widens boxes by the clip's blend_margin. */
+    /* What the vertex shader will do: nearest frames are chosen here (fractions are 0), a blend
+     * widens boxes by the clip's blend_margin, and skinning by dual quaternions by its dual_margin.
+     */
     pelt_bake_interpolation interpolation;
+    pelt_bake_skinning skinning;
 } pelt_crowd_frame;
 
 /* Records two dispatches with a barrier between them. Before: make data, members and live boxes

@@ -6,6 +6,7 @@
 #define PELT_CROWD_GLSL
 
 #include "buffers.glsl"
+#include "palette_dual.glsl"
 #include "palette_texture.glsl"
 /* Of which it needs pelt_palette_row. */
 #include "blend.glsl"
@@ -34,6 +35,36 @@ vec4 pelt_tint(pelt_crowd_instance instance)
     return unpackUnorm4x8(instance.tint);
 }
 
+/* By dual quaternions. The implied weight's joint is the dominant one; with all of the weight its
+ * matrix stays as it is. */
+pelt_matrix pelt_crowd_blend_dual(pelt_influence_sets sets, uint vertex,
+                                  pelt_influences influences)
+{
+    pelt_motion dominant = pelt_palette_motion(influences.joints[0]);
+    pelt_palette_blend sum = pelt_no_palette_motion();
+    float implied = 1.0;
+    for (uint set = 0u;;) {
+        for (uint slot = 0u; slot < 4u; slot++) {
+            float weight = influences.weights[slot];
+            if (weight > 0.0) {
+                pelt_add_palette_motion(sum, pelt_palette_motion(influences.joints[slot]), weight,
+                                        dominant.real);
+                implied -= weight;
+            }
+        }
+        set++;
+        if (set >= sets.set_count) {
+            break;
+        }
+        influences = pelt_further_set(sets, set, vertex);
+    }
+    if (implied == 1.0) {
+        return pelt_motion_matrix(dominant);
+    }
+    pelt_add_palette_motion(sum, dominant, implied, dominant.real);
+    return pelt_palette_blended_matrix(sum);
+}
+
 /* The blended matrix of a vertex. */
 pelt_matrix pelt_crowd_blend(pelt_crowd_mesh mesh, uint vertex)
 {
@@ -41,13 +72,17 @@ pelt_matrix pelt_crowd_blend(pelt_crowd_mesh mesh, uint vertex)
     uint weights = pelt_words(mesh.weights).at[vertex];
     uvec4 joints =
         pelt_unpack_joints(pelt_load_joints(mesh.joints, joints_16, vertex), joints_16);
-    if (mesh.set_count == 1u) {
-        return pelt_blend(weights, joints);
-    }
     pelt_influence_sets sets = pelt_influence_sets(mesh.weights, mesh.joints, joints_16,
                                                    mesh.vertex_count, mesh.set_count,
                                                    mesh.vertex_count, 0u);
-    return pelt_blend_sets(sets, vertex, pelt_influences(pelt_first_weights(weights), joints));
+    pelt_influences first = pelt_influences(pelt_first_weights(weights), joints);
+    if (pelt_palette.kind.skinning == PELT_PALETTE_DUAL) {
+        return pelt_crowd_blend_dual(sets, vertex, first);
+    }
+    if (mesh.set_count == 1u) {
+        return pelt_blend(weights, joints);
+    }
+    return pelt_blend_sets(sets, vertex, first);
 }
 
 /* A vertex where its instance stands; directions are unit. */

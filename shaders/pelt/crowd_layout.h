@@ -12,14 +12,16 @@
 #define PELT_WORLD vec4 world[3]
 #endif
 
-/* How a palette texture holds a joint (pelt_bake_layout), and what is done between two rows
- * (pelt_bake_interpolation). */
+/* How a palette texture holds a joint (pelt_bake_layout), what is done between two rows
+ * (pelt_bake_interpolation), and how vertices are skinned (pelt_bake_skinning). */
 #define PELT_PALETTE_MATRIX_3X4      0
 #define PELT_PALETTE_MATRIX_4X4      1
 #define PELT_PALETTE_DUAL_QUATERNION 2
 #define PELT_PALETTE_NEAREST         0
 #define PELT_PALETTE_LERP            1
 #define PELT_PALETTE_BLEND           2
+#define PELT_PALETTE_LINEAR          0
+#define PELT_PALETTE_DUAL            1
 
 /* Flags of a member. */
 #define PELT_MEMBER_HIDDEN 1
@@ -35,11 +37,11 @@ struct pelt_crowd_clip {
     float duration;
     float rate_high; /* frames a second: the sum of both */
     float rate_low;
-    float margin; /* by which a blend may leave the boxes */
+    float blend_margin; /* by which a blend may leave the boxes */
     PELT_UINT first_range;
     PELT_UINT range_count;
     PELT_UINT first_box;
-    PELT_UINT padding;
+    float dual_margin; /* and skinning by dual quaternions */
 };
 
 struct pelt_crowd_range {
@@ -110,10 +112,11 @@ struct pelt_crowd_constants {
 #define PELT_CROWD_CULL         1 /* against the view */
 #define PELT_CROWD_NEAREST      2
 #define PELT_CROWD_BLENDS       4
-#define PELT_CROWD_STRIDE_SHIFT 3 /* words from draw to draw */
+#define PELT_CROWD_DUAL         8
+#define PELT_CROWD_STRIDE_SHIFT 4 /* words from draw to draw */
 #define PELT_CROWD_STRIDE_MAX   63
-#define PELT_CROWD_DRAWS_SHIFT  9 /* how many draws */
-#define PELT_CROWD_DRAWS_MAX    8388607
+#define PELT_CROWD_DRAWS_SHIFT  10 /* how many draws */
+#define PELT_CROWD_DRAWS_MAX    4194303
 
 #ifdef __STDC_VERSION__
 static_assert(sizeof(struct pelt_crowd_clip) == 32, "as in std430");

@@ -25,6 +25,16 @@ pelt_dual_blend pelt_no_motion()
     return pelt_dual_blend(vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
 }
 
+/* A joint's three rows, and its rotation times its weight. */
+void pelt_add_turned(inout pelt_dual_blend sum, vec4 row0, vec4 row1, vec4 row2, vec4 q)
+{
+    sum.real += q;
+    sum.x += q.w * row0 + q.z * row1 - q.y * row2;
+    sum.y += q.w * row1 + q.x * row2 - q.z * row0;
+    sum.z += q.w * row2 + q.y * row0 - q.x * row1;
+    sum.w -= q.x * row0 + q.y * row1 + q.z * row2;
+}
+
 /* side: the rotation of the dominant joint, on whose side this one's is counted. */
 void pelt_add_motion(inout pelt_dual_blend sum, uint joint, float weight, vec4 side)
 {
@@ -33,11 +43,7 @@ void pelt_add_motion(inout pelt_dual_blend sum, uint joint, float weight, vec4 s
     vec4 row2 = pelt_palette_row(joint, 2u);
     vec4 q = pelt_palette_row(joint, 3u);
     q *= dot(q, side) < 0.0 ? -weight : weight;
-    sum.real += q;
-    sum.x += q.w * row0 + q.z * row1 - q.y * row2;
-    sum.y += q.w * row1 + q.x * row2 - q.z * row0;
-    sum.z += q.w * row2 + q.y * row0 - q.x * row1;
-    sum.w -= q.x * row0 + q.y * row1 + q.z * row2;
+    pelt_add_turned(sum, row0, row1, row2, q);
 }
 
 /* The translation: dual times the conjugate of real, by the square of real's length, which is at

@@ -17,6 +17,7 @@ struct pelt_palette_texture {
     uint interpolation;    /* PELT_PALETTE_NEAREST, LERP; BLEND of dual quaternions alone */
     uint texels_per_joint; /* 2 to 4 */
     uint joints_per_layer; /* 0: all of them */
+    uint skinning;         /* PELT_PALETTE_LINEAR; DUAL of dual quaternions alone */
 };
 
 /* A palette between two rows. */

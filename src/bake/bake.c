@@ -149,7 +149,7 @@ static pelt_result run(pelt_baker *baker)
         result = fill_clip(baker, i);
         if (result == PELT_OK) {
             measure_seam(baker, clip);
-            result = pelt_bake_measure(baker, i, &clip->error, &clip->blend_margin);
+            result = pelt_bake_measure(baker, i);
         }
     }
     return result;

@@ -121,6 +121,13 @@ bool pelt_bake_bodies_farther(const pelt_bake_bodies *bodies, const double *diff
 /* How far apart at most, from the boxes of the joints' vertices alone. */
 double pelt_bake_bodies_bound(const pelt_bake_bodies *bodies, const double *differences);
 
+/* dual.c. How far a vertex is at most, in two rows and in a blend between them, from where linear
+ * blending of the same joints has it, if it is skinned by dual quaternions; or least, if that is
+ * more. Of each joint in both rows, matrix and factors. margin: how far the blend takes a joint's
+ * vertices from the straight line. */
+double pelt_bake_bodies_dual_bound(const pelt_bake_bodies *bodies, const pelt_bake_joint *row,
+                                   const pelt_bake_joint *next_row, double margin, double least);
+
 /* What the steps share while a bake is made. */
 typedef struct pelt_baker {
     const pelt_host *host;
@@ -157,9 +164,9 @@ pelt_result pelt_baker_sample(pelt_baker *baker, int32_t clip, double time);
 
 /* measure.c. */
 
-/* The index-th of the bake's clips, here and below; its rows are in the texture. */
-pelt_result pelt_bake_measure(pelt_baker *baker, uint32_t index, pelt_bake_error *error,
-                              double *blend_margin);
+/* The index-th of the bake's clips, here and below; its rows are in the texture. Sets its error and
+ * margins. */
+pelt_result pelt_bake_measure(pelt_baker *baker, uint32_t index);
 
 /* Whether a clip would keep info->error at a rate, at frames and under info->interpolation. *where:
  * a time at which to look first, < 0: none; if it does not, the time at which it does not. */

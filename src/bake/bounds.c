@@ -25,10 +25,13 @@ static pelt_box unite_frames(const pelt_bake_clip *clip, const pelt_bake_place *
 }
 
 pelt_box pelt_bake_bounds(const pelt_bake_clip *clip, const pelt_bake_place *place,
-                          pelt_bake_interpolation interpolation, const double *world)
+                          pelt_bake_interpolation interpolation, pelt_bake_skinning skinning,
+                          const double *world)
 {
     const double *matrix = world ? world : pelt_matrix_identity;
-    double margin = interpolation == PELT_BAKE_BLEND ? clip->blend_margin : 0;
+    bool dual = skinning == PELT_BAKE_DUAL, nearest = interpolation == PELT_BAKE_NEAREST;
+    bool blends = interpolation == PELT_BAKE_BLEND || (dual && !nearest);
+    double margin = (blends ? clip->blend_margin : 0) + (dual ? clip->dual_margin : 0);
     pelt_box box = unite_frames(clip, place, interpolation), out = PELT_BOX_EMPTY;
     if (box_is_empty(&box)) {
         return out;

@@ -74,7 +74,8 @@ static json_t *describe_range(const pelt_bake_range *range, bool *failed)
     return object;
 }
 
-static json_t *describe_clip(const pelt_bake_clip *clip, bool *failed)
+/* dual: of dual quaternions. */
+static json_t *describe_clip(const pelt_bake_clip *clip, bool dual, bool *failed)
 {
     json_t *object = json_object(), *ranges = json_array(), *boxes = json_array();
     set(object, "name", text_or_null(clip->name), failed);
@@ -88,6 +89,7 @@ static json_t *describe_clip(const pelt_bake_clip *clip, bool *failed)
     set(object, "seam", json_real(clip->seam), failed);
     set(object, "error", describe_error(&clip->error, failed), failed);
     set(object, "blendMargin", json_real(clip->blend_margin), failed);
+    set(object, "dualMargin", dual ? json_real(clip->dual_margin) : json_null(), failed);
     set(object, "box", describe_box(&clip->box, failed), failed);
     for (uint32_t i = 0; i < clip->range_count; i++) {
         append(ranges, describe_range(&clip->ranges[i], failed), failed);
@@ -102,7 +104,7 @@ static json_t *describe_clip(const pelt_bake_clip *clip, bool *failed)
 
 json_t *pelt_bake_describe(const pelt_bake *bake)
 {
-    bool failed = false;
+    bool failed = false, dual = bake->layout == PELT_BAKE_DUAL_QUATERNION;
     json_t *root = json_object(), *palettes = json_array(), *clips = json_array();
     set(root, "generator", json_string("pelt " PELT_VERSION_STRING), &failed);
     set(root, "version", json_integer(PELT_BAKE_VERSION), &failed);
@@ -119,7 +121,7 @@ json_t *pelt_bake_describe(const pelt_bake *bake)
     }
     set(root, "palettes", palettes, &failed);
     for (uint32_t i = 0; i < bake->clip_count; i++) {
-        append(clips, describe_clip(&bake->clips[i], &failed), &failed);
+        append(clips, describe_clip(&bake->clips[i], dual, &failed), &failed);
     }
     set(root, "clips", clips, &failed);
     if (failed) {

@@ -36,7 +36,8 @@ typedef struct course {
     double worst_time;
     uint32_t rows_done;
     pelt_bake_error *error;
-    double blend_margin;
+    double interval_margin; /* of blend, where it was looked for between these two rows */
+    double blend_margin, dual_margin;
 } course;
 
 /* Whether this interpolation counts. */
@@ -77,8 +78,23 @@ static void compare_blend(course *c, double fraction)
             d[i] -= lerped[i];
         }
     }
-    c->blend_margin =
-        fmax(c->blend_margin, pelt_bake_bodies_bound(&baker->bodies, baker->differences));
+    c->interval_margin =
+        fmax(c->interval_margin, pelt_bake_bodies_bound(&baker->bodies, baker->differences));
+}
+
+/* Of both rows and what is between them, which has been looked at. Between the places at which it
+ * was, a blend may be farther from lerp: by 1/64 where it turns, and by 1/38 where it advances
+ * along the axis of a screw, which is ahead in one half and behind in the other. */
+static void add_margins(course *c)
+{
+    const pelt_baker *baker = c->baker;
+    double margin = c->interval_margin * (1 + 1.0 / 32);
+    c->blend_margin = fmax(c->blend_margin, margin);
+    if (baker->bake->layout == PELT_BAKE_DUAL_QUATERNION) {
+        c->dual_margin = pelt_bake_bodies_dual_bound(&baker->bodies, baker->row, baker->next_row,
+                                                     margin, c->dual_margin);
+    }
+    c->interval_margin = 0;
 }
 
 static pelt_result compare_between(course *c, double time, double fraction)
@@ -172,11 +188,14 @@ static pelt_result measure_range(course *c, const pelt_bake_times *keys,
 {
     uint32_t index = (uint32_t)(c->clip - c->baker->bake->clips);
     pelt_result result = next_row(c, range, first);
-    if (result == PELT_OK && range->row_count == 1 && range->end > range->start) {
+    if (result == PELT_OK && range->row_count == 1) {
         memcpy(c->baker->row, c->baker->next_row,
                c->baker->bake->joint_count * sizeof(*c->baker->row));
         double end = range->jump ? nextafter(range->end, 0) : range->end;
-        result = compare_between(c, end, 1);
+        result = range->end > range->start ? compare_between(c, end, 1) : PELT_OK;
+        if (c->stored) {
+            add_margins(c);
+        }
     }
     for (uint32_t i = 0; result == PELT_OK && i < intervals && !is_beyond(c); i++) {
         uint32_t row = first + i;
@@ -186,6 +205,7 @@ static pelt_result measure_range(course *c, const pelt_bake_times *keys,
                                       pelt_bake_row_time(range, c->rate, row + 1));
         }
         if (c->stored) {
+            add_margins(c);
             pelt_baker_progress(c->baker, index, c->clip->frame_count + (double)c->rows_done++,
                                 2.0 * c->clip->frame_count);
         }
@@ -193,18 +213,20 @@ static pelt_result measure_range(course *c, const pelt_bake_times *keys,
     return result;
 }
 
-pelt_result pelt_bake_measure(pelt_baker *baker, uint32_t index, pelt_bake_error *error,
-                              double *blend_margin)
+pelt_result pelt_bake_measure(pelt_baker *baker, uint32_t index)
 {
-    const pelt_bake_clip *clip = &baker->bake->clips[index];
-    course c = { .baker = baker, .clip = clip, .rate = clip->rate, .stored = true, .error = error };
+    pelt_bake_clip *clip = &baker->bake->clips[index];
+    course c = {
+        .baker = baker, .clip = clip, .rate = clip->rate, .stored = true, .error = &clip->error
+    };
     pelt_result result = PELT_OK;
-    *error = (pelt_bake_error){ 0 };
+    clip->error = (pelt_bake_error){ 0 };
     for (uint32_t i = 0; result == PELT_OK && i < clip->range_count; i++) {
         result = measure_range(&c, &baker->timelines[index].keys, &clip->ranges[i], 0,
                                clip->ranges[i].row_count - 1);
     }
-    *blend_margin = c.blend_margin * (1 + 1.0 / 64); /* what may lie between the places */
+    clip->blend_margin = c.blend_margin;
+    clip->dual_margin = c.dual_margin;
     return result;
 }
 

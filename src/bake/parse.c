@@ -229,6 +229,9 @@ static void parse_clip(parser *p, const json_t *object, size_t index, pelt_bake_
     out->loop = get_bool(p, object, "loop");
     out->seam = get_number(p, object, "seam");
     out->blend_margin = get_number(p, object, "blendMargin");
+    if (p->bake->layout == PELT_BAKE_DUAL_QUATERNION) {
+        out->dual_margin = get_number(p, object, "dualMargin");
+    }
     out->box = to_box(p, json_object_get(object, "box"), "box");
     parse_error(p, json_object_get(object, "error"), &out->error);
     const json_t *ranges = get_list(p, object, "ranges", 1);

@@ -117,6 +117,9 @@ void pelt_cmd_crowd(const pelt_crowd_pass *pass, VkCommandBuffer commands,
     uint64_t now = (uint64_t)pelt_pose_clock(frame->now);
     uint32_t stride =
         frame->draw_stride ? frame->draw_stride : (uint32_t)sizeof(VkDrawIndexedIndirectCommand);
+    bool dual = frame->skinning == PELT_BAKE_DUAL;
+    bool nearest = frame->interpolation == PELT_BAKE_NEAREST;
+    bool blends = frame->interpolation == PELT_BAKE_BLEND || (dual && !nearest);
     struct pelt_crowd_constants constants = {
         .data = frame->data,
         .members = frame->members,
@@ -126,9 +129,8 @@ void pelt_cmd_crowd(const pelt_crowd_pass *pass, VkCommandBuffer commands,
         .now_low = (uint32_t)now,
         .now_high = (uint32_t)(now >> 32),
         .count = frame->member_count,
-        .flags = (frame->view ? PELT_CROWD_CULL : 0u) |
-                 (frame->interpolation == PELT_BAKE_NEAREST ? PELT_CROWD_NEAREST : 0u) |
-                 (frame->interpolation == PELT_BAKE_BLEND ? PELT_CROWD_BLENDS : 0u) |
+        .flags = (frame->view ? PELT_CROWD_CULL : 0u) | (nearest ? PELT_CROWD_NEAREST : 0u) |
+                 (blends ? PELT_CROWD_BLENDS : 0u) | (dual ? PELT_CROWD_DUAL : 0u) |
                  (stride / 4 << PELT_CROWD_STRIDE_SHIFT) |
                  (frame->draw_count << PELT_CROWD_DRAWS_SHIFT),
     };

@@ -16,7 +16,9 @@ _Static_assert((int)PELT_BAKE_MATRIX_3X4 == PELT_PALETTE_MATRIX_3X4 &&
                    (int)PELT_BAKE_DUAL_QUATERNION == PELT_PALETTE_DUAL_QUATERNION &&
                    (int)PELT_BAKE_NEAREST == PELT_PALETTE_NEAREST &&
                    (int)PELT_BAKE_LERP == PELT_PALETTE_LERP &&
-                   (int)PELT_BAKE_BLEND == PELT_PALETTE_BLEND,
+                   (int)PELT_BAKE_BLEND == PELT_PALETTE_BLEND &&
+                   (int)PELT_BAKE_LINEAR == PELT_PALETTE_LINEAR &&
+                   (int)PELT_BAKE_DUAL == PELT_PALETTE_DUAL,
                "as the shaders know them");
 
 /* Where the parts of a crowd's data begin, in bytes; each is indexed from the data's own address,
@@ -88,10 +90,11 @@ void pelt_crowd_data_write(const pelt_bake *bake, void *memory)
         const struct pelt_crowd_clip record = { .duration = (float)clip->duration,
                                                 .rate_high = (float)clip->rate,
                                                 .rate_low = rest(clip->rate),
-                                                .margin = (float)clip->blend_margin,
+                                                .blend_margin = (float)clip->blend_margin,
                                                 .first_range = first_range,
                                                 .range_count = clip->range_count,
-                                                .first_box = first_box };
+                                                .first_box = first_box,
+                                                .dual_margin = (float)clip->dual_margin };
         memcpy(bytes + plan.clips + i * sizeof(record), &record, sizeof(record));
         for (uint32_t k = 0; k < clip->range_count; k++, first_range++) {
             write_range(clip, &clip->ranges[k],
