@@ -171,6 +171,29 @@ static void more_joints_than_fit_make_more_clusters(void **state)
     free_surface(&p);
 }
 
+static void no_triangles_no_clusters(void **state)
+{
+    (void)state;
+    uint32_t indices[] = { 0, 0, 1, 2, 1, 2 };
+    for (uint32_t count = 2; count <= 6; count += 4) {
+        pelt_primitive p = make_primitive(4, 0, 1);
+        p.topology = PELT_TRIANGLES;
+        p.index_count = count;
+        p.indices = indices;
+        pelt_packed_mesh *mesh = pack_anyhow(&p);
+        pelt_clusters *clusters;
+        pelt_clusters_info info = { .mesh = mesh, .primitive = &p, .lod_count = 4 };
+        assert_int_equal(pelt_clusters_create(NULL, &info, &clusters), PELT_OK);
+        assert_int_equal(clusters->lod_count, 1);
+        assert_int_equal(clusters->cluster_count, 0);
+        assert_int_equal(clusters->lods[0].cluster_count, 0);
+        assert_int_equal(clusters->lods[0].vertex_count, 0);
+        pelt_clusters_destroy(clusters);
+        pelt_packed_mesh_destroy(mesh);
+        free_primitive(&p);
+    }
+}
+
 static void keep_text(void *user, const pelt_message *message)
 {
     (void)snprintf(user, 128, "%s", message->text);
@@ -216,11 +239,9 @@ static void what_cannot_be_is_refused(void **state)
     assert_int_equal(refusal(&info, "fewer joints"), PELT_ERROR_ARGUMENT);
     for (int topology = PELT_POINTS; topology <= PELT_LINE_STRIP; topology++) {
         p.topology = (pelt_topology)topology;
-        assert_int_equal(refusal(&good, "without triangles"), PELT_ERROR_ARGUMENT);
+        assert_int_equal(refusal(&good, "points and lines"), PELT_ERROR_ARGUMENT);
     }
     p.topology = PELT_TRIANGLES;
-    p.index_count = 2;
-    assert_int_equal(refusal(&good, "without triangles"), PELT_ERROR_ARGUMENT);
     pelt_packed_mesh_destroy(mesh);
     free_surface(&p);
     free_primitive(&other);
@@ -275,6 +296,7 @@ int main(void)
         cmocka_unit_test(lines_of_two_corners_are_left_out),
         cmocka_unit_test(any_coordinates_will_do),
         cmocka_unit_test(more_joints_than_fit_make_more_clusters),
+        cmocka_unit_test(no_triangles_no_clusters),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(a_triangle_of_too_many_joints_is_refused),
         cmocka_unit_test(without_memory_nothing_is_left),

@@ -93,11 +93,11 @@ typedef struct pelt_clusters_info {
 } pelt_clusters_info;
 
 /* Every triangle of the primitive is in one cluster of level 0, but for those that two equal
- * corners make a line; strips and fans become triangles. Same input, same clusters. mesh and
- * primitive are not kept. Errors: PELT_ERROR_ARGUMENT (no triangles: points and lines have no
- * clusters; counts out of range), PELT_ERROR_RANGE (a triangle moved by more joints than a cluster
- * can have; too many for 32 bits), PELT_ERROR_MEMORY. Memory that meshoptimizer needs meanwhile is
- * not asked of host. */
+ * corners make a line; strips and fans become triangles. Where no triangle is left there is a level
+ * 0 without clusters. Same input, same clusters. mesh and primitive are not kept. Errors:
+ * PELT_ERROR_ARGUMENT (points and lines, which have no clusters; counts out of range),
+ * PELT_ERROR_RANGE (a triangle moved by more joints than a cluster can have; too many for 32 bits),
+ * PELT_ERROR_MEMORY. Memory that meshoptimizer needs meanwhile is not asked of host. */
 PELT_API pelt_result pelt_clusters_create(const pelt_host *host, const pelt_clusters_info *info,
                                           pelt_clusters **out);
 PELT_API void pelt_clusters_destroy(pelt_clusters *clusters);

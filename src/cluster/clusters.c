@@ -28,6 +28,10 @@ static pelt_result list_triangles(const pelt_host *host, const pelt_clusters_inf
                                   triangle_list *list)
 {
     uint32_t count = pelt_primitive_triangle_count(info->primitive);
+    if (info->primitive->topology < PELT_TRIANGLES) {
+        return pelt_fail(host, PELT_ERROR_ARGUMENT, NULL, NULL,
+                         "points and lines have no clusters");
+    }
     if (count > TRIANGLES_MAX) {
         return pelt_fail(host, PELT_ERROR_RANGE, NULL, NULL,
                          "%u triangles are more than clusters can have", count);
@@ -46,10 +50,6 @@ static pelt_result list_triangles(const pelt_host *host, const pelt_clusters_inf
             kept[1] = info->mesh->packed_vertices[b];
             kept[2] = info->mesh->packed_vertices[c];
         }
-    }
-    if (list->count == 0) {
-        return pelt_fail(host, PELT_ERROR_ARGUMENT, NULL, NULL,
-                         "a primitive without triangles has no clusters");
     }
     return PELT_OK;
 }

@@ -376,7 +376,7 @@ pelt_result pelt_cutter_add_level(cluster_cutter *cutter, const cluster_level *l
                        .vertex_count = count_vertices(cutter, triangles),
                        .error = level->error,
                        .bind_error = level->bind_error };
-    pelt_result result = group(cutter, triangles, &groups);
+    pelt_result result = triangles->count ? group(cutter, triangles, &groups) : PELT_OK;
     for (size_t i = 0; i < groups.count && !result; i++) {
         const struct meshopt_Meshlet *meshlet = &groups.meshlets[i];
         for (size_t t = 0; t < meshlet->triangle_count && !result; t++) {
