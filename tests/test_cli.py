@@ -1758,16 +1758,30 @@ class Bench(Case):
         scene = run.json()["scenes"][0]
         self.assertEqual([row["name"] for row in scene["variants"]], ["pelt", "stream"])
         self.assertEqual((scene["sources"], scene["sourceVertices"]), ("shared", 100))
+        self.assertIn("streamShape", scene)
+
+    def test_one_of_a_kind(self):
+        self.need_gpu()
+        one = ("--instances", 1, "--vertices", 1, "--joints", 1, "--influences", 1, "--rounds", 1)
+        text = self.ok("bench", *one, "--variant", "stream").out
+        self.assertIn("custom: 1 x 1 vertex, 1 joint, own sources, 1 influence\n", text)
+        self.assertIn("\n  stream by 1 lane a chunk of ", text)
+        self.assertIn("; 1 vertex checked\n", text)
+        text = self.ok("bench", *one, "--variant", "pelt").out
+        self.assertIn("\n  1 vertex checked\n", text)
+        scene, = self.ok("bench", *one, "--variant", "pelt", "--json").json()["scenes"]
+        self.assertNotIn("streamShape", scene)
 
     def test_normals(self):
         self.need_gpu()
-        scene = self.ok("bench", *self.SMALL, "--variant", "normals", "--json").json()["scenes"][0]
+        scene = self.ok("bench", *self.SMALL, "--joints", 4, "--variant", "normals",
+                        "--json").json()["scenes"][0]
         rows = {row["name"]: row for row in scene["variants"]}
         self.assertEqual(list(rows), ["cofactor", "inverse", "joint-inverses", "joint-cofactors", "plain"])
         self.assertTrue(all(row["checked"] for row in rows.values()))
-        # 3 instances of 5 joints: 48, 96 or 64 bytes each.
+        # 3 instances of 4 joints, which 100 vertices all name: 48, 96 or 64 bytes each.
         least = rows["cofactor"]["bytes"]
-        self.assertEqual([row["bytes"] - least for row in rows.values()], [0, 0, 15 * 48, 15 * 16, 0])
+        self.assertEqual([row["bytes"] - least for row in rows.values()], [0, 0, 12 * 48, 12 * 16, 0])
 
     def test_files(self):
         self.need_gpu()
