@@ -91,9 +91,10 @@ typedef struct pelt_bench_result {
     uint64_t vertices;      /* likewise */
     uint64_t source_vertices;
     uint64_t matrices;
-    uint32_t vertices_checked;              /* of each variant */
-    uint32_t stream_lanes, stream_vertices; /* the fastest shape of the stream's chunks */
-    double warm_up;                         /* seconds */
+    uint32_t vertices_checked; /* of each variant */
+    uint32_t stream_lanes,
+        stream_vertices;       /* the fastest shape of the stream's chunks, if it was measured */
+    double warm_up;            /* seconds */
     double first_over_settled; /* the first sample of the warm-up over the median: clocks rising */
     double drift;              /* the last rounds over the first ones, minus 1 */
     pelt_bench_row rows[PELT_BENCH_VARIANT_COUNT];

@@ -109,8 +109,8 @@ static pelt_result add_parts(pelt_bench_files *files, const char *path, const pe
     }
     if (reduced > 0) {
         pelt_warn(host, path, NULL,
-                  "%llu vertices have more than four influences; the bench keeps the largest four",
-                  (unsigned long long)reduced);
+                  "%llu %s more than four influences; the bench keeps the largest four",
+                  (unsigned long long)reduced, reduced == 1 ? "vertex has" : "vertices have");
     }
     return PELT_OK;
 }

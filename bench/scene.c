@@ -138,21 +138,24 @@ static const char *grouped(uint32_t value, char buffer[16])
 void pelt_bench_describe(const pelt_bench_scene *scene, char *out, size_t size)
 {
     char instances[16], vertices[16], shape[96];
+    const char *joints = scene->joints == 1 ? "joint" : "joints";
     (void)grouped(scene->instances, instances);
     if (scene->file_count > 0) {
         (void)snprintf(shape, sizeof(shape), "%s x the parts of %u file%s", instances,
                        scene->file_count, scene->file_count > 1 ? "s" : "");
     } else if (scene->mixture) {
-        (void)snprintf(shape, sizeof(shape), "%s x %u meshes, %s vertices in all, %u joints",
-                       instances, BENCH_MIXTURE_COUNT,
-                       grouped(pelt_bench_unit_vertices(scene), vertices), scene->joints);
+        (void)snprintf(shape, sizeof(shape), "%s x %u meshes, %s vertices in all, %u %s", instances,
+                       BENCH_MIXTURE_COUNT, grouped(pelt_bench_unit_vertices(scene), vertices),
+                       scene->joints, joints);
     } else {
-        (void)snprintf(shape, sizeof(shape), "%s x %s vertices, %u joints", instances,
-                       grouped(scene->vertices, vertices), scene->joints);
+        (void)snprintf(shape, sizeof(shape), "%s x %s %s, %u %s", instances,
+                       grouped(scene->vertices, vertices),
+                       scene->vertices == 1 ? "vertex" : "vertices", scene->joints, joints);
     }
     char influences[32] = "";
     if (scene->influences > 0) {
-        (void)snprintf(influences, sizeof(influences), ", %u influences", scene->influences);
+        (void)snprintf(influences, sizeof(influences), ", %u influence%s", scene->influences,
+                       scene->influences > 1 ? "s" : "");
     }
     (void)snprintf(out, size, "%s, %s%s", shape,
                    scene->shared ? "one shared source" : "own sources", influences);

@@ -66,9 +66,14 @@ void pelt_bench_print(FILE *stream, const pelt_bench_result *result)
     }
     (void)fprintf(stream,
                   "  warm-up %.2f s, first sample %.2f x the median; last rounds %+.1f %% against "
-                  "the first;\n  stream by %u lanes a chunk of %u; %u vertices checked\n\n",
-                  result->warm_up, result->first_over_settled, 100.0 * result->drift,
-                  result->stream_lanes, result->stream_vertices, result->vertices_checked);
+                  "the first;\n  ",
+                  result->warm_up, result->first_over_settled, 100.0 * result->drift);
+    if (result->rows[BENCH_VARIANT_STREAM].measured) {
+        (void)fprintf(stream, "stream by %u lane%s a chunk of %u; ", result->stream_lanes,
+                      result->stream_lanes == 1 ? "" : "s", result->stream_vertices);
+    }
+    (void)fprintf(stream, "%u %s checked\n\n", result->vertices_checked,
+                  result->vertices_checked == 1 ? "vertex" : "vertices");
 }
 
 void pelt_bench_print_legend(FILE *stream)

@@ -90,13 +90,14 @@ static void print_text(const pelt_report *report, const crowd_report *found)
     const char *plain = pelt_report_style(report, PELT_PLAIN);
     char instances[32], vertices[32], triangles[32];
     pelt_print_safe(stdout, found->device);
-    printf("\n%s instances of %s vertices and %s triangles, %u joint%s, %.2f influences a vertex, ",
-           pelt_format_count(result->instances, instances),
-           pelt_format_count(result->vertices, vertices),
-           pelt_format_count(result->triangles, triangles), result->joints,
-           pelt_plural(result->joints), result->influences);
-    printf("%u draw call%s; %u clip%s, %u frames\n\n", result->parts, pelt_plural(result->parts),
-           result->clips, pelt_plural(result->clips), result->frames);
+    printf(
+        "\n%s instance%s of %s vertices and %s triangle%s, %u joint%s, %.2f influences a vertex, ",
+        pelt_format_count(result->instances, instances), pelt_plural(result->instances),
+        pelt_format_count(result->vertices, vertices),
+        pelt_format_count(result->triangles, triangles), pelt_plural(result->triangles),
+        result->joints, pelt_plural(result->joints), result->influences);
+    printf("%u draw call%s; %u clip%s, %u frame%s\n\n", result->parts, pelt_plural(result->parts),
+           result->clips, pelt_plural(result->clips), result->frames, pelt_plural(result->frames));
     printf("  %s%-10s%11s %15s%13s%8s%12s%11s  checked%s\n", bold, "", "us", "least   most",
            "no pixels", "bytes", "memory", "differs", plain);
     for (int f = 0; f < PELT_BENCH_CROWD_FORM_COUNT; f++) {

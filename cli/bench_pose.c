@@ -55,13 +55,15 @@ static void print_text(const pelt_report *report, const pose_report *found)
     const char *bold = pelt_report_style(report, PELT_BOLD);
     const char *plain = pelt_report_style(report, PELT_PLAIN);
     char instances[32], matrices[32];
+    uint64_t all = (uint64_t)result->instances * result->matrices;
     pelt_print_safe(stdout, found->device);
-    printf("\n%s instances of %u nodes, %u skin matrices, %u clip%s: %s matrices, %.1f MB; the rig "
-           "%.1f kB\n\n",
-           pelt_format_count(result->instances, instances), result->nodes, result->matrices,
-           result->clips, pelt_plural(result->clips),
-           pelt_format_count((uint64_t)result->instances * result->matrices, matrices),
-           (double)result->matrix_bytes / 1e6, (double)result->rig_bytes / 1e3);
+    printf(
+        "\n%s instance%s of %u node%s, %u skin %s, %u clip%s: %s %s, %.1f MB; the rig %.1f kB\n\n",
+        pelt_format_count(result->instances, instances), pelt_plural(result->instances),
+        result->nodes, pelt_plural(result->nodes), result->matrices,
+        result->matrices == 1 ? "matrix" : "matrices", result->clips, pelt_plural(result->clips),
+        pelt_format_count(all, matrices), all == 1 ? "matrix" : "matrices",
+        (double)result->matrix_bytes / 1e6, (double)result->rig_bytes / 1e3);
     printf("  %s%-15s%11s %15s%9s%10s  checked%s\n", bold, "", "us", "least   most", "of floor",
            "error", plain);
     for (uint32_t f = 0; f < PELT_BENCH_POSE_FORM_COUNT; f++) {

@@ -78,10 +78,12 @@ static void write_scene(pelt_json *json, const pelt_bench_result *result)
     pelt_json_rounded(json, "firstOverMedian", result->first_over_settled, 4);
     pelt_json_rounded(json, "drift", result->drift, 3);
     pelt_json_close(json);
-    pelt_json_object_line(json, "streamShape");
-    pelt_json_integer(json, "lanes", result->stream_lanes);
-    pelt_json_integer(json, "chunkVertices", result->stream_vertices);
-    pelt_json_close(json);
+    if (result->rows[pelt_bench_find_variant("stream")].measured) {
+        pelt_json_object_line(json, "streamShape");
+        pelt_json_integer(json, "lanes", result->stream_lanes);
+        pelt_json_integer(json, "chunkVertices", result->stream_vertices);
+        pelt_json_close(json);
+    }
     pelt_json_list(json, "variants");
     for (uint32_t v = 0; v < PELT_BENCH_VARIANT_COUNT; v++) {
         if (result->rows[v].measured || result->rows[v].reason) {

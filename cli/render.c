@@ -166,10 +166,10 @@ static void print_text(const pelt_report *report, const rendering *r)
     uint64_t vertices = (uint64_t)r->character->vertex_offsets[model->part_count] * options->count;
     printf("%s", pelt_report_style(report, PELT_BOLD));
     pelt_print_safe(stdout, options->output);
-    printf("%s: %u x %u pixels, %s instance%s, %s vertices, ",
-           pelt_report_style(report, PELT_PLAIN), options->size[0], options->size[1],
-           pelt_format_count(options->count, instances), pelt_plural(options->count),
-           pelt_format_count(vertices, all));
+    printf("%s: %u x %u pixels, %s instance%s, %s %s, ", pelt_report_style(report, PELT_PLAIN),
+           options->size[0], options->size[1], pelt_format_count(options->count, instances),
+           pelt_plural(options->count), pelt_format_count(vertices, all),
+           vertices == 1 ? "vertex" : "vertices");
     if (r->play.clip < 0) {
         printf("the static pose\n");
     } else if (options->all_clips) {

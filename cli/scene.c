@@ -267,7 +267,8 @@ static pelt_result morph_part(pelt_batch *batch, uint32_t i, uint32_t part)
         char pointer[32];
         (void)snprintf(pointer, sizeof(pointer), "/nodes/%u", character->model->parts[part].node);
         return pelt_fail(batch->host, PELT_ERROR_RANGE, NULL, pointer,
-                         "morph targets move %u vertices of primitive %u beyond %g", beyond,
+                         "morph targets move %u %s of primitive %u beyond %g", beyond,
+                         beyond == 1 ? "vertex" : "vertices",
                          character->model->parts[part].primitive, PELT_MAGNITUDE_MAX);
     }
     return character->joint_boxes[index]

@@ -86,10 +86,10 @@ static void print_map(const pelt_report *report, const pelt_crossover_report *cr
     const pelt_crossover_map *map = &crossover->map;
     char total[32], words[PELT_CROSSOVER_WORDS];
     pelt_print_safe(stdout, crossover->device);
-    printf("%s\nUp to %s vertices in meshes of every shape, each its own source; microseconds a "
+    printf("%s\nUp to %s %s in meshes of every shape, each its own source; microseconds a "
            "frame\n\n",
            crossover->is_software ? "; a software device" : "",
-           pelt_format_count(map->total, total));
+           pelt_format_count(map->total, total), map->total == 1 ? "vertex" : "vertices");
     printf("%s%9s%7s%27s%18s%18s%16s%s\n", bold, "", "", "---------- pelt's pass",
            "the seed's pass", "2023's pass", "joints/exact", plain);
     printf("%s%9s%7s%9s%9s%9s%9s%9s%9s%9s%8s%8s%s\n", bold, "vertices", "joints", "no box", "exact",

@@ -122,7 +122,7 @@ void pelt_crossover_describe(const pelt_crossover_map *map, pelt_crossover_form 
         if (v == first && last + 1 == end) {
             say(&text, "at all sizes");
         } else if (v == first) {
-            say(&text, "up to %s vertices", to);
+            say(&text, "up to %s %s", to, map->vertices[last] == 1 ? "vertex" : "vertices");
         } else if (last + 1 == end) {
             say(&text, "from %s vertices on", from);
         } else if (v == last) {
@@ -181,8 +181,9 @@ static findings find(const pelt_crossover_map *map, pelt_crossover_form form)
 static void say_shape(words *text, const pelt_crossover_cell *cell)
 {
     char vertices[16], joints[16];
-    say(text, "%s vertices, %s joint%s", grouped(cell->vertices, vertices),
-        grouped(cell->joints, joints), cell->joints == 1 ? "" : "s");
+    say(text, "%s %s, %s joint%s", grouped(cell->vertices, vertices),
+        cell->vertices == 1 ? "vertex" : "vertices", grouped(cell->joints, joints),
+        cell->joints == 1 ? "" : "s");
 }
 
 /* "exact boxes are the faster in 20 of 37 shapes (by up to 1.90: 64 vertices, 64 joints), boxes

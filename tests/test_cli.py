@@ -507,7 +507,7 @@ class BadInput(Case):
             self.ok("skin", path, "-o", self.path("morph.glb"), "--device", device)
         path = morphed_triangle(self.path("morph.gltf"), 1e17)
         for device in self.devices:
-            self.fails(1, "pelt: error: %s: /nodes/0: morph targets move 1 vertices" % path,
+            self.fails(1, "pelt: error: %s: /nodes/0: morph targets move 1 vertex of primitive" % path,
                        "skin", path, "-o", self.path("none"), "--device", device)
         self.assertFalse(os.path.exists(self.path("none")))
 
