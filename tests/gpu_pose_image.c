@@ -3,7 +3,7 @@
 #include "sample/sample.h"
 #include "tests/gpu_pose.h"
 
-#include <pelt/bake.h>
+#include <pelt/crowd.h>
 
 typedef struct functions {
     PFN_vkCreateImage vkCreateImage;
@@ -40,16 +40,16 @@ typedef struct live_image {
 } live_image;
 
 static live_image create_image(const functions *vk, const pelt_headless *device,
-                               const pelt_bake *bake)
+                               const pelt_palette_plan *plan)
 {
     live_image out;
     const VkImageCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
         .imageType = VK_IMAGE_TYPE_2D,
-        .format = VK_FORMAT_R32G32B32A32_SFLOAT,
-        .extent = { bake->width, bake->height, 1 },
+        .format = plan->format,
+        .extent = { plan->width, plan->height, 1 },
         .mipLevels = 1,
-        .arrayLayers = bake->layer_count,
+        .arrayLayers = plan->layer_count,
         .samples = VK_SAMPLE_COUNT_1_BIT,
         .tiling = VK_IMAGE_TILING_OPTIMAL,
         .usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT |
@@ -92,26 +92,33 @@ static void change_layout(const functions *vk, VkCommandBuffer commands, VkImage
                              VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
 }
 
-/* Poses an instance, copies it over a row of the image of zeros, and reads all of that back. */
-static void copy_live_row(pose_scene *scene, const pelt_bake *bake, const pelt_bake_place *place,
-                          double time, pelt_buffer *out)
+enum { AGENTS = 3, AGENT = 1 };
+
+static size_t image_size(const pelt_palette_plan *plan)
+{
+    return (size_t)16 * plan->width * plan->height * plan->layer_count;
+}
+
+/* Poses an instance, copies it to an agent's row in an image of zeros, and reads all of that back.
+ */
+static void copy_live_row(pose_scene *scene, const pelt_bake *bake, const pelt_palette_plan *plan,
+                          const pelt_model *model, double time, pelt_buffer *out)
 {
     const functions vk = load_functions(scene->device);
-    live_image texture = create_image(&vk, scene->device, bake);
+    live_image texture = create_image(&vk, scene->device, plan);
     pelt_buffer zeros;
-    pose_buffer(scene, bake->size, PELT_MEMORY_UPLOAD, &zeros);
-    memset(zeros.mapped, 0, bake->size);
+    pose_buffer(scene, image_size(plan), PELT_MEMORY_UPLOAD, &zeros);
+    memset(zeros.mapped, 0, image_size(plan));
     const VkBufferImageCopy whole = {
-        .imageSubresource = { VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, bake->layer_count },
-        .imageExtent = { bake->width, bake->height, 1 },
+        .imageSubresource = { VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, plan->layer_count },
+        .imageExtent = { plan->width, plan->height, 1 },
     };
     VkBufferImageCopy regions[64];
-    uint32_t count = pelt_pose_image_regions(scene->rig, 0, bake->joints_per_layer, place->layer,
-                                             place->row, NULL);
+    uint32_t count = 64;
+    assert_int_equal(
+        pelt_palette_live_copies(&gpu_host, plan, bake, model, AGENT, 1, 0, regions, &count),
+        PELT_OK);
     assert_true(count <= 64);
-    assert_int_equal(pelt_pose_image_regions(scene->rig, 0, bake->joints_per_layer, place->layer,
-                                             place->row, regions),
-                     count);
     VkCommandBuffer commands;
     assert_int_equal(pelt_commands_begin(scene->device, &commands), PELT_OK);
     const VkImageLayout layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
@@ -155,29 +162,33 @@ static void writes_the_row_that_was_baked(void **state)
         assert_int_equal(pelt_bake_create(&gpu_host, &info, &bake), PELT_OK);
         assert_int_equal(bake->joint_count, model->matrix_count);
         assert_int_equal(bake->joints_per_layer, s == 0 ? 24 : 10);
+        pelt_palette_plan plan;
+        assert_int_equal(pelt_palette_plan_make(&gpu_host, bake, AGENTS, 0, 0, &plan), PELT_OK);
         pose_scene scene;
         const uint32_t node_0 = 0;
         pose_scene_open(&scene, device, model, &node_0, 1, 1);
         const pelt_gpu_play play = { .clip = clip, .speed = 1 };
         pose_scene_set(&scene, 0, (pelt_pose_instance){ .play = play }, NULL, 0);
         pelt_buffer read;
-        pose_buffer(&scene, bake->size, PELT_MEMORY_READBACK, &read);
+        pose_buffer(&scene, image_size(&plan), PELT_MEMORY_READBACK, &read);
         for (int frame = 0; frame < 40; frame += 13) {
             double time = frame / 30.0;
             pelt_bake_place place = pelt_bake_locate(&bake->clips[0], time, false);
             place.row = place.fraction < 0.5 ? place.row : place.next_row;
-            copy_live_row(&scene, bake, &place, time, &read);
-            const float *live = read.mapped, *baked = bake->texels;
+            copy_live_row(&scene, bake, &plan, model, time, &read);
+            const float *live = read.mapped;
             size_t in_row = 0;
-            for (size_t i = 0; i < bake->size / sizeof(float); i++) {
-                size_t texel = i / 4, x = texel % bake->width;
-                size_t layer = texel / bake->width / bake->height;
-                size_t row = texel / bake->width % bake->height;
-                size_t joint = x / 3 + (layer - place.layer) * bake->joints_per_layer;
-                bool ours = row == place.row && layer >= place.layer && joint < 24 &&
+            for (size_t i = 0; i < image_size(&plan) / sizeof(float); i++) {
+                size_t texel = i / 4, x = texel % plan.width;
+                size_t layer = texel / plan.width / plan.height;
+                size_t row = texel / plan.width % plan.height;
+                size_t joint = x / 3 + (layer - plan.live_layer) * bake->joints_per_layer;
+                bool ours = row == AGENT && layer >= plan.live_layer && joint < 24 &&
                             x / 3 < bake->joints_per_layer;
-                double difference = (double)live[i] - (ours ? (double)baked[i] : 0);
-                assert_true(fabs(difference) <= (ours ? 1e-5 : 0));
+                size_t page = place.layer + layer - plan.live_layer;
+                size_t at = 4 * ((page * bake->height + place.row) * bake->width + x) + i % 4;
+                double baked = ours ? (double)((const float *)bake->texels)[at] : 0;
+                assert_true(fabs((double)live[i] - baked) <= (ours ? 1e-5 : 0));
                 in_row += ours && live[i] != 0;
             }
             assert_true(in_row > (size_t)24 * 6);

@@ -179,17 +179,6 @@ PELT_API void pelt_cmd_pose(const pelt_pose_pass *pass, VkCommandBuffer commands
                             VkDeviceAddress instances, VkDeviceAddress scratch,
                             const pelt_pose_frame *frame);
 
-/* -- palette images ------------------------------------------------------------------------ */
-
-/* Regions of a vkCmdCopyBufferToImage that puts the matrices of an instance where a palette texture
- * of PELT_BAKE_MATRIX_3X4 and PELT_BAKE_RGBA32F (pelt/bake.h) of the same model has a row, so that
- * live instances are drawn like baked ones: 48 bytes are three texels, in both. offset: of the
- * matrices in their buffer, a multiple of 16. Returns how many regions there are, one for each
- * joints_per_layer matrices or part of so many, and fills as many of regions, which may be NULL. */
-PELT_API uint32_t pelt_pose_image_regions(const pelt_rig *rig, VkDeviceSize offset,
-                                          uint32_t joints_per_layer, uint32_t layer, uint32_t row,
-                                          VkBufferImageCopy *regions);
-
 #ifdef __cplusplus
 }
 #endif

@@ -89,27 +89,3 @@ void pelt_pose_tables_write(const pelt_pose_pass *pass, const pelt_pose_batch *b
         }
     }
 }
-
-uint32_t pelt_pose_image_regions(const pelt_rig *rig, VkDeviceSize offset,
-                                 uint32_t joints_per_layer, uint32_t layer, uint32_t row,
-                                 VkBufferImageCopy *regions)
-{
-    uint32_t count = 0;
-    for (uint32_t first = 0; joints_per_layer > 0 && first < rig->matrix_count;) {
-        uint32_t left = rig->matrix_count - first;
-        uint32_t width = left < joints_per_layer ? left : joints_per_layer;
-        if (regions) {
-            regions[count] = (VkBufferImageCopy){
-                .bufferOffset = offset + (VkDeviceSize)first * MATRIX_SIZE,
-                .imageSubresource = { .aspectMask = VK_IMAGE_ASPECT_COLOR_BIT,
-                                      .baseArrayLayer = layer + count,
-                                      .layerCount = 1 },
-                .imageOffset = { .y = (int32_t)row },
-                .imageExtent = { MATRIX_ROWS * width, 1, 1 },
-            };
-        }
-        count++;
-        first += width;
-    }
-    return count;
-}
