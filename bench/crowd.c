@@ -20,6 +20,7 @@ const pelt_bench_crowd_form_info pelt_bench_crowd_forms[PELT_BENCH_CROWD_FORM_CO
     { "lerp-16", "... in rgba16f" },
     { "lerp-4x4", "... 4x4 matrices in rgba32f" },
     { "blend", "... dual quaternions in rgba32f" },
+    { "dual", "... by which vertices are skinned, too" },
 };
 
 typedef struct crowd_run {
@@ -133,7 +134,7 @@ static void describe(const crowd_run *run)
         data->crowd_scratch.size;
     rows[PELT_BENCH_CROWD_SKINNED].vertex_bytes = sizeof(pelt_packed_vertex);
     for (uint32_t f = PELT_BENCH_CROWD_NEAREST; f < PELT_BENCH_CROWD_FORM_COUNT; f++) {
-        const pelt_bake *own = data->bakes[f] ? data->bakes[f] : bake;
+        const pelt_bake *own = data->bakes[pelt_bench_crowd_palette((int)f)];
         /* Nobody reads the last row of a 4x4 matrix. */
         uint32_t texels = own->texels_per_joint < 3 ? own->texels_per_joint : 3;
         double row = data->influences * texels * (own->format == PELT_BAKE_RGBA16F ? 8.0 : 16.0);

@@ -15,6 +15,7 @@ typedef enum pelt_bench_crowd_form {
     PELT_BENCH_CROWD_LERP_16,
     PELT_BENCH_CROWD_LERP_4X4,
     PELT_BENCH_CROWD_BLEND,
+    PELT_BENCH_CROWD_DUAL,
     PELT_BENCH_CROWD_FORM_COUNT
 } pelt_bench_crowd_form;
 
@@ -44,7 +45,7 @@ typedef struct pelt_bench_crowd_row {
     uint64_t memory;           /* bytes that it needs, beside the source meshes */
     double vertex_bytes;       /* of draws: requested for a vertex */
     double differs; /* of draws, at baked frames: part of the picture's numbers that are not those
-                     * of the skinned one, by more than 1/16 of the range */
+                     * of vertices skinned the same way, by more than 1/16 of the range */
     bool checked;   /* that is below PELT_BENCH_CROWD_DIFFERS */
 } pelt_bench_crowd_row;
 

@@ -85,7 +85,13 @@ pelt_result pelt_bench_crowd_check(pelt_bench_crowd_data *data, pelt_bench_crowd
     }
     for (int f = 0; f < PELT_BENCH_CROWD_FORM_COUNT && result == PELT_OK; f++) {
         rows[f].checked = true; /* what has no picture is seen in those of others */
-        if (f > PELT_BENCH_CROWD_SKINNED) {
+        if (f == PELT_BENCH_CROWD_DUAL) {
+            result = pelt_bench_crowd_skin_dual(data);
+            if (result == PELT_OK) {
+                result = pelt_bench_crowd_picture(data, PELT_BENCH_CROWD_SKINNED, wanted);
+            }
+        }
+        if (result == PELT_OK && f > PELT_BENCH_CROWD_SKINNED) {
             result = pelt_bench_crowd_picture(data, (pelt_bench_crowd_form)f, found);
             compare(data, f, wanted, found, size, &rows[f]);
         }

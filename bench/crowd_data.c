@@ -216,6 +216,13 @@ static pelt_result create_states(pelt_bench_crowd_data *data)
 
 /* -- the passes ---------------------------------------------------------------------------- */
 
+int pelt_bench_crowd_palette(int form)
+{
+    return form == PELT_BENCH_CROWD_NEAREST ? PELT_BENCH_CROWD_LERP
+           : form == PELT_BENCH_CROWD_DUAL  ? PELT_BENCH_CROWD_BLEND
+                                            : form;
+}
+
 static pelt_result create_bakes(pelt_bench_crowd_data *data)
 {
     static const struct {
@@ -228,7 +235,7 @@ static pelt_result create_bakes(pelt_bench_crowd_data *data)
         [PELT_BENCH_CROWD_BLEND] = { PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_RGBA32F },
     };
     pelt_result result = PELT_OK;
-    for (int f = PELT_BENCH_CROWD_LERP; result == PELT_OK && f < PELT_BENCH_CROWD_FORM_COUNT; f++) {
+    for (int f = PELT_BENCH_CROWD_LERP; result == PELT_OK && f <= PELT_BENCH_CROWD_BLEND; f++) {
         const pelt_bake_info info = { .model = data->settings->model,
                                       .layout = kinds[f].layout,
                                       .format = kinds[f].format };
@@ -278,8 +285,10 @@ static pelt_result create_pose(pelt_bench_crowd_data *data)
     return result;
 }
 
-static void fill_skin_instances(const pelt_bench_crowd_data *data, pelt_gpu_instance *instances)
+static void fill_skin_instances(const pelt_bench_crowd_data *data, VkDeviceAddress matrices,
+                                bool dual, pelt_gpu_instance *instances)
 {
+    size_t size = dual ? 64 : MATRIX_SIZE;
     const pelt_model *model = data->settings->model;
     for (uint32_t i = 0; i < data->settings->instances; i++) {
         for (uint32_t p = 0; p < data->part_count; p++) {
@@ -291,7 +300,8 @@ static void fill_skin_instances(const pelt_bench_crowd_data *data, pelt_gpu_inst
                 (VkDeviceAddress)i * data->rig->matrix_count + palette->first_matrix;
             instances[(size_t)i * data->part_count + p] =
                 (pelt_gpu_instance){ .mesh = p,
-                                     .matrices = data->matrices.address + matrix * MATRIX_SIZE,
+                                     .matrices = matrices + matrix * size,
+                                     .dual_quaternions = dual,
                                      .positions = positions,
                                      .position_stride = 16,
                                      .normals = positions + 12,
@@ -300,7 +310,8 @@ static void fill_skin_instances(const pelt_bench_crowd_data *data, pelt_gpu_inst
     }
 }
 
-static pelt_result create_skin(pelt_bench_crowd_data *data)
+pelt_result pelt_bench_crowd_tables(const pelt_bench_crowd_data *data, VkDeviceAddress matrices,
+                                    bool dual, pelt_skin_tables *tables, pelt_buffer *buffer)
 {
     const pelt_host *host = data->bench->host;
     size_t count = (size_t)data->settings->instances * data->part_count;
@@ -310,27 +321,32 @@ static pelt_result create_skin(pelt_bench_crowd_data *data)
     pelt_result result = instances && meshes && count <= UINT32_MAX ? PELT_OK : PELT_ERROR_MEMORY;
     const pelt_skin_tables_info info = { meshes, data->part_count, instances, (uint32_t)count };
     if (result == PELT_OK) {
-        fill_skin_instances(data, instances);
+        fill_skin_instances(data, matrices, dual, instances);
         for (uint32_t p = 0; p < data->part_count; p++) {
             meshes[p] = data->parts[p].mesh;
         }
-        result = pelt_skin_tables_measure(data->bench->pass, &info, &data->skin_tables);
+        result = pelt_skin_tables_measure(data->bench->pass, &info, tables);
     }
     if (result == PELT_OK) {
-        table = pelt_allocate(host, data->skin_tables.table_size, 1);
+        table = pelt_allocate(host, tables->table_size, 1);
         result = table ? PELT_OK : PELT_ERROR_MEMORY;
     }
     if (result == PELT_OK) {
-        pelt_skin_tables_write(data->bench->pass, &info, &data->skin_tables, table);
-        result = upload(data, table, data->skin_tables.table_size, 0, &data->skin_table);
-    }
-    if (result == PELT_OK) {
-        result = create(data, data->skin_tables.scratch_size, 0, &data->skin_scratch);
+        pelt_skin_tables_write(data->bench->pass, &info, tables, table);
+        result = upload(data, table, tables->table_size, 0, buffer);
     }
     pelt_release(host, table);
     pelt_release(host, meshes);
     pelt_release(host, instances);
     return result;
+}
+
+static pelt_result create_skin(pelt_bench_crowd_data *data)
+{
+    pelt_result result = pelt_bench_crowd_tables(data, data->matrices.address, false,
+                                                 &data->skin_tables, &data->skin_table);
+    return result == PELT_OK ? create(data, data->skin_tables.scratch_size, 0, &data->skin_scratch)
+                             : result;
 }
 
 static pelt_result upload_crowd_data(pelt_bench_crowd_data *data)

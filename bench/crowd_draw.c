@@ -217,16 +217,10 @@ static pelt_result upload_palette(pelt_bench_crowd_data *data, int form)
     return result;
 }
 
-/* Which palette a form draws from. */
-static int palette_of(int form)
-{
-    return form == PELT_BENCH_CROWD_NEAREST ? PELT_BENCH_CROWD_LERP : form;
-}
-
 static pelt_result create_palettes(pelt_bench_crowd_data *data)
 {
     pelt_result result = PELT_OK;
-    for (int f = PELT_BENCH_CROWD_LERP; result == PELT_OK && f < PELT_BENCH_CROWD_FORM_COUNT; f++) {
+    for (int f = PELT_BENCH_CROWD_LERP; result == PELT_OK && f <= PELT_BENCH_CROWD_BLEND; f++) {
         result = upload_palette(data, f);
     }
     return result;
@@ -265,7 +259,7 @@ static pelt_result create_sets(pelt_bench_crowd_data *data)
         };
         status = data->vk.allocate_descriptor_sets(device, &set, &data->sets[f]);
         const VkDescriptorImageInfo image = {
-            .imageView = data->palettes[palette_of(f)].view,
+            .imageView = data->palettes[pelt_bench_crowd_palette(f)].view,
             .imageLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
         };
         const VkWriteDescriptorSet write = {
@@ -376,19 +370,21 @@ static pelt_result create_pipeline(pelt_bench_crowd_data *data, int form,
 static pelt_result create_form(pelt_bench_crowd_data *data, int form)
 {
     VkDevice device = data->bench->device->vulkan.device;
-    const pelt_bake *bake = data->bakes[palette_of(form)]; /* NULL: of none */
-    const uint32_t constants[4] = {
+    const pelt_bake *bake = data->bakes[pelt_bench_crowd_palette(form)]; /* NULL: of none */
+    bool dual = form == PELT_BENCH_CROWD_DUAL;
+    const uint32_t constants[5] = {
         bake ? bake->layout : 0,
-        form == PELT_BENCH_CROWD_NEAREST ? PELT_BAKE_NEAREST
-        : form == PELT_BENCH_CROWD_BLEND ? PELT_BAKE_BLEND
-                                         : PELT_BAKE_LERP,
+        form == PELT_BENCH_CROWD_NEAREST         ? PELT_BAKE_NEAREST
+        : form == PELT_BENCH_CROWD_BLEND || dual ? PELT_BAKE_BLEND
+                                                 : PELT_BAKE_LERP,
         bake ? bake->texels_per_joint : 0,
         bake && bake->joints_per_layer < bake->joint_count ? bake->joints_per_layer : 0,
+        dual ? PELT_BAKE_DUAL : PELT_BAKE_LINEAR,
     };
-    const VkSpecializationMapEntry entries[4] = {
-        { 0, 0, 4 }, { 1, 4, 4 }, { 2, 8, 4 }, { 3, 12, 4 }
+    const VkSpecializationMapEntry entries[5] = {
+        { 0, 0, 4 }, { 1, 4, 4 }, { 2, 8, 4 }, { 3, 12, 4 }, { 4, 16, 4 }
     };
-    const VkSpecializationInfo specialisation = { 4, entries, sizeof(constants), constants };
+    const VkSpecializationInfo specialisation = { 5, entries, sizeof(constants), constants };
     const VkShaderModuleCreateInfo vertex = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
         .codeSize = bake ? sizeof(palette_vert) : sizeof(skinned_vert),

@@ -90,6 +90,14 @@ pelt_result pelt_bench_crowd_data_create(pelt_bench *bench,
                                          pelt_bench_crowd_data *out);
 void pelt_bench_crowd_data_destroy(pelt_bench_crowd_data *data);
 
+/* What the skin pass needs for all instances, into data->animated. matrices: theirs, of 48 bytes,
+ * or 64 with rotations. */
+pelt_result pelt_bench_crowd_tables(const pelt_bench_crowd_data *data, VkDeviceAddress matrices,
+                                    bool dual, pelt_skin_tables *tables, pelt_buffer *buffer);
+
+/* Which form's palette one draws from. */
+int pelt_bench_crowd_palette(int form);
+
 /* crowd_draw.c */
 pelt_result pelt_bench_crowd_draw_create(pelt_bench_crowd_data *data);
 void pelt_bench_crowd_draw_destroy(pelt_bench_crowd_data *data);
@@ -101,6 +109,9 @@ void pelt_bench_crowd_draw(const pelt_bench_crowd_data *data, pelt_bench_crowd_f
 /* Draws it and fetches the picture: 4 x width x height bytes. */
 pelt_result pelt_bench_crowd_picture(const pelt_bench_crowd_data *data, pelt_bench_crowd_form form,
                                      uint8_t *rgba);
+
+/* crowd_dual.c: skins all instances by dual quaternions, as data->matrices pose them. */
+pelt_result pelt_bench_crowd_skin_dual(const pelt_bench_crowd_data *data);
 
 /* crowd_check.c: a step of a frame, and a barrier behind it; all before a draw, at a moment. */
 void pelt_bench_crowd_record(const pelt_bench_crowd_data *data, pelt_bench_crowd_form form,

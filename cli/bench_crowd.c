@@ -107,8 +107,9 @@ static void print_text(const pelt_report *report, const crowd_report *found)
            1e6 * total(result, skinned_forms), 1e6 * total(result, palette_forms));
     printf(
         "%u x %u pixels. no pixels: the same with every triangle culled (software drivers cannot\n"
-        "time that). bytes: requested by the vertex shader for a vertex. differs: from the\n"
-        "picture of skinned vertices, at baked frames, by more than 1/16; allowed %g %%.\n",
+        "time that). bytes: requested by the vertex shader for a vertex. differs: from the "
+        "picture\n"
+        "of vertices skinned the same way, at baked frames, by more than 1/16; allowed %g %%.\n",
         found->size[0], found->size[1], 100 * PELT_BENCH_CROWD_DIFFERS);
     for (int f = 0; f < PELT_BENCH_CROWD_FORM_COUNT; f++) {
         printf("  %-10s%s\n", pelt_bench_crowd_forms[f].name, pelt_bench_crowd_forms[f].summary);

@@ -53,6 +53,7 @@ static void figures_are_those_of_the_layouts(void **state)
     assert_int_equal(rows[PELT_BENCH_CROWD_LERP_16].memory, texels * 24);
     assert_int_equal(rows[PELT_BENCH_CROWD_LERP_4X4].memory, texels * 64);
     assert_int_equal(rows[PELT_BENCH_CROWD_BLEND].memory, texels * 32);
+    assert_int_equal(rows[PELT_BENCH_CROWD_DUAL].memory, texels * 32);
     /* Position and normal, weights, joints; then a matrix for each influence, from each row. */
     double matrix = 48 * result.influences;
     assert_true(fabs(rows[PELT_BENCH_CROWD_SKINNED].vertex_bytes - (16)) < 1e-9);
@@ -89,8 +90,8 @@ static void checks_notice_wrong_pictures(void **state)
     for (int f = 0; f < PELT_BENCH_CROWD_FORM_COUNT; f++) {
         assert_int_equal(rows[f].checked, f <= PELT_BENCH_CROWD_SKINNED);
     }
-    assert_int_equal(gpu_messages.errors, errors + 5);
-    assert_non_null(strstr(gpu_messages.last, "blend: "));
+    assert_int_equal(gpu_messages.errors, errors + 6);
+    assert_non_null(strstr(gpu_messages.last, "dual: "));
     pelt_bench_crowd_draw_destroy(&data);
     pelt_bench_crowd_data_destroy(&data);
     pelt_model_destroy(model);

@@ -1793,7 +1793,8 @@ class Bench(Case):
 
 
 class BenchCrowd(Case):
-    FORMS = ["pose", "skin", "find", "skinned", "nearest", "lerp", "lerp-16", "lerp-4x4", "blend"]
+    FORMS = ["pose", "skin", "find", "skinned", "nearest", "lerp", "lerp-16", "lerp-4x4", "blend",
+             "dual"]
 
     def test_help(self):
         run = self.ok("bench", "crowd", "--help")
