@@ -267,12 +267,18 @@ pelt_headless *pelt_backend_vulkan_device(pelt_backend *base)
     return ((pelt_backend_vulkan_state *)base)->device;
 }
 
-VkDeviceAddress pelt_backend_vulkan_vertices(const pelt_backend *base, uint32_t member,
-                                             uint32_t part)
+const pelt_gpu_instance *pelt_backend_vulkan_instance(const pelt_backend *base, uint32_t member,
+                                                      uint32_t part)
 {
     const pelt_backend_vulkan_state *backend = (const pelt_backend_vulkan_state *)base;
     size_t parts = backend->character->model->part_count;
-    return backend->instances[member * parts + part].positions;
+    return &backend->instances[member * parts + part];
+}
+
+VkDeviceAddress pelt_backend_vulkan_vertices(const pelt_backend *base, uint32_t member,
+                                             uint32_t part)
+{
+    return pelt_backend_vulkan_instance(base, member, part)->positions;
 }
 
 #endif

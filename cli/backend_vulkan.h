@@ -21,5 +21,9 @@ pelt_headless *pelt_backend_vulkan_device(pelt_backend *base);
 VkDeviceAddress pelt_backend_vulkan_vertices(const pelt_backend *base, uint32_t member,
                                              uint32_t part);
 
+/* Where else of it is: matrices, morphed streams, box. */
+const pelt_gpu_instance *pelt_backend_vulkan_instance(const pelt_backend *base, uint32_t member,
+                                                      uint32_t part);
+
 #endif
 #endif

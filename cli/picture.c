@@ -55,20 +55,63 @@ static uint32_t part_material(const pelt_model *model, const added *numbers, uin
     return numbers->materials[material < 0 ? model->material_count : (uint32_t)material];
 }
 
-static void fill_draws(const pelt_picture_scene *scene, const added *numbers,
-                       pelt_render_draw *draws)
+/* Whether mesh shaders draw a part. */
+static bool has_clusters(const pelt_picture_scene *scene, uint32_t part)
+{
+    return scene->clusters && scene->clusters->parts[part].cluster_count > 0;
+}
+
+/* The draws of what was skinned before, a part of a member each. */
+static uint32_t fill_draws(const pelt_picture_scene *scene, const added *numbers,
+                           pelt_render_draw *draws)
 {
     const pelt_character *character = scene->character;
     const pelt_model *model = character->model;
+    uint32_t count = 0;
     size_t slot = 0;
     for (uint32_t i = 0; i < scene->count; i++) {
         for (uint32_t part = 0; part < model->part_count; part++, slot++) {
-            draws[slot] = (pelt_render_draw){ .mesh = numbers->meshes[character->part_meshes[part]],
-                                              .material = part_material(model, numbers, part),
-                                              .vertices = scene->parts[slot],
-                                              .box = scene->part_boxes[slot] };
+            if (has_clusters(scene, part)) {
+                continue;
+            }
+            draws[count++] =
+                (pelt_render_draw){ .mesh = numbers->meshes[character->part_meshes[part]],
+                                    .material = part_material(model, numbers, part),
+                                    .vertices = scene->parts[slot],
+                                    .box = scene->part_boxes[slot] };
         }
     }
+    return count;
+}
+
+/* The parts that are drawn by clusters, all members at once. What shows more than its material does
+ * is drawn with the default one. boxes: room for those of each part. */
+static uint32_t fill_clusters(const pelt_picture_scene *scene, const added *numbers,
+                              pelt_render_clusters *clusters, pelt_box *boxes)
+{
+    const pelt_character *character = scene->character;
+    const pelt_model *model = character->model;
+    uint32_t count = 0;
+    for (uint32_t part = 0; part < model->part_count; part++) {
+        if (!has_clusters(scene, part)) {
+            continue;
+        }
+        pelt_box *own = boxes + (size_t)part * scene->count;
+        for (uint32_t i = 0; i < scene->count; i++) {
+            own[i] = scene->part_boxes[(size_t)i * model->part_count + part];
+        }
+        clusters[count++] = (pelt_render_clusters){
+            .mesh = numbers->meshes[character->part_meshes[part]],
+            .material = scene->clusters->debug == PELT_DEBUG_NONE
+                            ? part_material(model, numbers, part)
+                            : numbers->materials[model->material_count],
+            .instances = scene->clusters->parts[part].instances,
+            .instance_count = scene->count,
+            .cluster_count = scene->clusters->parts[part].cluster_count,
+            .boxes = own,
+        };
+    }
+    return count;
 }
 
 static void fill_parts(const pelt_picture_scene *scene, const added *numbers,
@@ -110,14 +153,25 @@ static pelt_result draw(const pelt_host *host, const pelt_picture_info *info,
                         const pelt_picture_scene *scene, pelt_renderer *renderer,
                         const added *numbers, pelt_render_report *report)
 {
-    size_t count = (size_t)scene->count * scene->character->model->part_count;
+    uint32_t parts = scene->character->model->part_count;
+    size_t count = (size_t)scene->count * parts;
     pelt_render_draw *draws = pelt_allocate(host, count, sizeof(*draws));
-    if (!draws) {
-        return PELT_ERROR_MEMORY;
+    pelt_render_clusters *clusters = pelt_allocate(host, parts, sizeof(*clusters));
+    pelt_box *boxes = pelt_allocate(host, count, sizeof(*boxes));
+    pelt_result result = PELT_ERROR_MEMORY;
+    if (draws && clusters && boxes) {
+        pelt_render_scene self = { .draws = draws, .clusters = clusters };
+        self.draw_count = fill_draws(scene, numbers, draws);
+        self.clusters_count = fill_clusters(scene, numbers, clusters, boxes);
+        if (scene->clusters) {
+            self.keep_all_clusters = scene->clusters->keep_all;
+            self.lod = scene->clusters->lod;
+            self.debug = scene->clusters->debug;
+        }
+        result = write_scene(host, info, scene, renderer, &self, report);
     }
-    fill_draws(scene, numbers, draws);
-    pelt_render_scene self = { .draws = draws, .draw_count = (uint32_t)count };
-    pelt_result result = write_scene(host, info, scene, renderer, &self, report);
+    pelt_release(host, boxes);
+    pelt_release(host, clusters);
     pelt_release(host, draws);
     return result;
 }

@@ -25,6 +25,19 @@ typedef struct pelt_picture_crowd {
     const pelt_box *frames;             /* of each member: what the picture is fitted to */
 } pelt_picture_crowd;
 
+/* A part that mesh shaders skin, by clusters. */
+typedef struct pelt_picture_part_clusters {
+    VkDeviceAddress instances; /* of all members, pelt_cluster_instance_write's */
+    uint32_t cluster_count;    /* the most that a level has; 0: it is drawn from its vertices */
+} pelt_picture_part_clusters;
+
+typedef struct pelt_picture_clusters {
+    const pelt_picture_part_clusters *parts; /* part_count */
+    bool keep_all;
+    uint32_t lod; /* or PELT_LOD_AUTO */
+    pelt_render_debug debug;
+} pelt_picture_clusters;
+
 /* What was skinned, ready to draw; or such a crowd, without parts and their boxes. */
 typedef struct pelt_picture_scene {
     const pelt_character *character;
@@ -35,7 +48,8 @@ typedef struct pelt_picture_scene {
     const pelt_box *part_boxes;   /* the same */
     const pelt_box *member_boxes; /* count */
     const pelt_picture_crowd *crowd;
-    float zoom; /* as pelt_render_scene's */
+    const pelt_picture_clusters *clusters; /* or NULL */
+    float zoom;                            /* as pelt_render_scene's */
 } pelt_picture_scene;
 
 /* Draws and writes a PNG. */

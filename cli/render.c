@@ -3,10 +3,12 @@
 #include "base/box.h"
 #include "cli/backend.h"
 #include "cli/picture.h"
+#include "cli/render_clusters.h"
 
 #include <string.h>
 
-static const char *const paths[] = { "compute", "palette", NULL };
+static const char *const paths[] = { "compute", "palette", "mesh", "auto", NULL };
+static const char *const debugs[] = { "none", "meshlets", "lod", "culled", NULL };
 
 pelt_result pelt_render_crowd_create(const pelt_render_options *options,
                                      const pelt_character *character, const pelt_play *play,
@@ -34,6 +36,8 @@ typedef struct rendering {
     VkDeviceAddress *parts;
     pelt_box *part_boxes, *member_boxes;
     double skin_time; /* the shortest of a few runs */
+    bool mesh_path;
+    pelt_cluster_scene *clusters; /* its */
     pelt_render_report report;
 } rendering;
 
@@ -84,6 +88,21 @@ static pelt_result open_devices(pelt_report *report, rendering *r)
         pelt_describe_device(r->device, r->device_name, sizeof(r->device_name));
     }
     return result;
+}
+
+/* Whether mesh shaders draw: --path auto takes them where they are and may. */
+static pelt_result choose_path(const pelt_report *report, rendering *r)
+{
+    bool able = r->device->mesh_shader && r->device->task_shader;
+    bool fits = !r->own_device && r->character->method == PELT_METHOD_LBS;
+    r->mesh_path =
+        r->options->path == PELT_PATH_MESH || (r->options->path == PELT_PATH_AUTO && able && fits);
+    return able || !r->mesh_path
+               ? PELT_OK
+               : pelt_fail(&report->host, PELT_ERROR_DEVICE, NULL, NULL,
+                           "%s lacks mesh and task shaders (VK_EXT_mesh_shader), which --path "
+                           "mesh needs; --path auto does without",
+                           r->device->properties.deviceName);
 }
 
 /* Vertices of the CPU's paths as the renderer reads them. */
@@ -158,6 +177,60 @@ static pelt_result skin(rendering *r)
     return result;
 }
 
+/* Mesh shaders' work, where they are wanted. */
+static pelt_result make_clusters(pelt_report *report, rendering *r)
+{
+    const pelt_render_options *options = r->options;
+    if (!r->mesh_path) {
+        return PELT_OK;
+    }
+    pelt_report_progress(report, "cutting clusters");
+    return pelt_cluster_scene_create(
+        &report->host,
+        &(pelt_cluster_scene_info){ .character = r->character,
+                                    .batch = r->batch,
+                                    .backend = r->backend,
+                                    .play = r->play,
+                                    .all_clips = options->all_clips,
+                                    .lod_count =
+                                        options->lod_auto || options->lod ? PELT_LODS_BUILT : 1 },
+        &r->clusters);
+}
+
+static void print_clusters(const rendering *r)
+{
+    char drawn[32], all[32], seen[32];
+    const pelt_render_report *report = &r->report;
+    printf("  clusters %s of %s drawn, of %s instance%s in view",
+           pelt_format_count(report->drawn_cluster_count, drawn),
+           pelt_format_count(report->cluster_count, all),
+           pelt_format_count(report->seen_instance_count, seen),
+           pelt_plural(report->seen_instance_count));
+    const char *before = "; levels of detail: ";
+    for (uint32_t i = 0; i < PELT_LOD_MAX; i++) {
+        if (report->lod_counts[i] > 0) {
+            printf("%s%s of level %u", before, pelt_format_count(report->lod_counts[i], seen), i);
+            before = ", ";
+        }
+    }
+    printf("\n");
+}
+
+static void json_clusters(pelt_json *json, const pelt_render_report *report)
+{
+    pelt_json_object_line(json, "clusters");
+    pelt_json_integer(json, "all", (int64_t)report->cluster_count);
+    pelt_json_integer(json, "drawn", (int64_t)report->drawn_cluster_count);
+    pelt_json_integer(json, "instancesInView", report->seen_instance_count);
+    for (uint32_t i = 0; i < PELT_LOD_MAX; i++) {
+        const char name[] = { 'l', 'o', 'd', (char)('0' + i), 0 };
+        if (report->lod_counts[i] > 0) {
+            pelt_json_integer(json, name, report->lod_counts[i]);
+        }
+    }
+    pelt_json_close(json);
+}
+
 static void print_text(const pelt_report *report, const rendering *r)
 {
     const pelt_model *model = r->character->model;
@@ -192,6 +265,9 @@ static void print_text(const pelt_report *report, const rendering *r)
     printf("  raster   %9.3f ms  %s triangle%s\n", r->report.raster_time,
            pelt_format_count(r->report.triangle_count, triangles),
            pelt_plural(r->report.triangle_count));
+    if (r->clusters) {
+        print_clusters(r);
+    }
     uint64_t each = r->character->vertex_offsets[model->part_count];
     if (each != r->character->file_vertices) {
         char before[32];
@@ -220,6 +296,7 @@ static void print_json(const pelt_report *report, const rendering *r)
     pelt_json_text(&json, "output", options->output);
     pelt_json_integer(&json, "width", options->size[0]);
     pelt_json_integer(&json, "height", options->size[1]);
+    pelt_json_text(&json, "path", r->clusters ? "mesh" : "compute");
     pelt_json_text(&json, "method", pelt_method_name(r->character->method));
     pelt_json_text(&json, "device", r->backend->path);
     pelt_json_text(&json, "deviceName", r->backend->device);
@@ -232,6 +309,9 @@ static void print_json(const pelt_report *report, const rendering *r)
                       (int64_t)r->character->vertex_offsets[model->part_count]);
     pelt_json_integer(&json, "verticesInFile", (int64_t)r->character->file_vertices);
     pelt_json_integer(&json, "triangles", (int64_t)r->report.triangle_count);
+    if (r->clusters) {
+        json_clusters(&json, &r->report);
+    }
     pelt_json_object_line(&json, "milliseconds");
     pelt_json_rounded(&json, "skin", 1e3 * r->skin_time, 6);
     pelt_json_rounded(&json, "shadows", r->report.shadow_time, 6);
@@ -244,6 +324,7 @@ static void print_json(const pelt_report *report, const rendering *r)
 
 static void finish(const pelt_host *host, rendering *r)
 {
+    pelt_cluster_scene_destroy(r->clusters);
     if (r->own_device) {
         pelt_buffer_destroy(r->own_device, &r->vertices);
     }
@@ -257,6 +338,33 @@ static void finish(const pelt_host *host, rendering *r)
     pelt_release(host, r->parts);
 }
 
+static pelt_result draw(pelt_report *report, rendering *r)
+{
+    const pelt_render_options *options = r->options;
+    const pelt_picture_clusters clusters = { .parts = pelt_cluster_scene_parts(r->clusters),
+                                             .keep_all = options->no_cull,
+                                             .lod =
+                                                 options->lod_auto ? PELT_LOD_AUTO : options->lod,
+                                             .debug = (pelt_render_debug)options->debug };
+    return pelt_picture_write(
+        &report->host,
+        &(pelt_picture_info){ .file = options->open.file,
+                              .output = options->output,
+                              .width = options->size[0],
+                              .height = options->size[1],
+                              .boxes = options->boxes },
+        &(pelt_picture_scene){ .character = r->character,
+                               .device = r->device,
+                               .count = options->count,
+                               .packed_order = options->device != PELT_DEVICE_REFERENCE,
+                               .parts = r->parts,
+                               .part_boxes = r->part_boxes,
+                               .member_boxes = r->member_boxes,
+                               .clusters = r->clusters ? &clusters : NULL,
+                               .zoom = (float)options->zoom },
+        &r->report);
+}
+
 static pelt_result render(pelt_report *report, const pelt_render_options *options)
 {
     rendering r = { .options = options };
@@ -265,27 +373,18 @@ static pelt_result render(pelt_report *report, const pelt_render_options *option
         result = open_devices(report, &r);
     }
     if (result == PELT_OK) {
+        result = choose_path(report, &r);
+    }
+    if (result == PELT_OK) {
         pelt_report_progress(report, "skinning %u", options->count);
         result = skin(&r);
     }
     if (result == PELT_OK) {
+        result = make_clusters(report, &r);
+    }
+    if (result == PELT_OK) {
         pelt_report_progress(report, "drawing");
-        result = pelt_picture_write(
-            &report->host,
-            &(pelt_picture_info){ .file = options->open.file,
-                                  .output = options->output,
-                                  .width = options->size[0],
-                                  .height = options->size[1],
-                                  .boxes = options->boxes },
-            &(pelt_picture_scene){ .character = r.character,
-                                   .device = r.device,
-                                   .count = options->count,
-                                   .packed_order = options->device != PELT_DEVICE_REFERENCE,
-                                   .parts = r.parts,
-                                   .part_boxes = r.part_boxes,
-                                   .member_boxes = r.member_boxes,
-                                   .zoom = (float)options->zoom },
-            &r.report);
+        result = draw(report, &r);
     }
     pelt_report_progress(report, NULL);
     if (result == PELT_OK) {
@@ -316,13 +415,48 @@ static pelt_result render(pelt_report *report, const pelt_render_options *option
 
 #endif
 
-static bool check(pelt_report *report, const pelt_render_options *options)
+/* --lod: a number or auto. */
+static bool read_lod(pelt_render_options *options)
 {
-    const char *wrong = NULL;
+    const char *text = options->lod_text;
+    options->lod = 0;
+    if (!text || strcmp(text, "0") == 0) {
+        return true;
+    }
+    if (strcmp(text, "auto") == 0) {
+        options->lod_auto = true;
+        return true;
+    }
+    options->lod = (uint32_t)(text[0] - '0');
+    return text[0] >= '1' && text[0] < '0' + PELT_LOD_MAX && text[1] == 0;
+}
+
+static const char *wrong_with_mesh(const pelt_render_options *options)
+{
+    bool mesh = options->path == PELT_PATH_MESH;
+    bool asked = options->no_cull || options->lod_text || options->debug != 0;
+    if (!mesh && options->path != PELT_PATH_AUTO && asked) {
+        return "--no-cull, --lod and --debug need --path mesh or auto";
+    }
+    if (mesh && options->device != PELT_DEVICE_AUTO && options->device != PELT_DEVICE_GPU) {
+        return "--path mesh skins on the GPU: --device must be gpu";
+    }
+    if (mesh && options->open.method != PELT_METHOD_LBS) {
+        return "--path mesh blends linearly, as bounds of clusters are of that alone: --method dqs "
+               "needs --path compute";
+    }
+    return NULL;
+}
+
+static bool check(pelt_report *report, pelt_render_options *options)
+{
+    const char *wrong = wrong_with_mesh(options);
     if (options->all_clips && (options->open.clip || options->open.fixed_pose)) {
         wrong = "--all-clips excludes --clip and --static";
     } else if (!(options->zoom >= 1 && options->zoom <= 1000)) {
         wrong = "--zoom: must be from 1 to 1,000";
+    } else if (!read_lod(options)) {
+        wrong = "--lod: must be auto or a level from 0 to 7";
     }
     if (wrong) {
         pelt_report_error(report, NULL, "%s", wrong);
@@ -372,7 +506,9 @@ static int run(pelt_report *report, int argc, char **argv)
           .value = "PATH",
           .help = "compute: skin every vertex, then draw each instance;\n"
                   "palette: bake the clips and skin in one draw call for\n"
-                  "all instances of a mesh (default: compute)",
+                  "all instances of a mesh; mesh: mesh shaders skin what\n"
+                  "can be seen; auto: mesh where the device has them\n"
+                  "(default: compute)",
           .target = &options.path,
           .choices = paths },
         { .name = "baked",
@@ -408,6 +544,23 @@ static int run(pelt_report *report, int argc, char **argv)
           .kind = PELT_OPTION_FLAG,
           .help = "palette: a colour of its own for each instance",
           .target = &options.tint },
+        { .name = "no-cull",
+          .kind = PELT_OPTION_FLAG,
+          .help = "mesh: also draw clusters that cannot be in view",
+          .target = &options.no_cull },
+        { .name = "lod",
+          .kind = PELT_OPTION_TEXT,
+          .value = "N|auto",
+          .help = "mesh: a level of detail, or for each instance the\n"
+                  "coarsest that is off by no pixel (default: 0, all of it)",
+          .target = &options.lod_text },
+        { .name = "debug",
+          .kind = PELT_OPTION_CHOICE,
+          .value = "WHAT",
+          .help = "mesh: colours of meshlets, of the lod of instances, or\n"
+                  "in red what was culled, seen from above",
+          .target = &options.debug,
+          .choices = debugs },
         pelt_option_device(&options.device, "what skins: auto, gpu, cpu or reference\n"
                                             "(default: auto, the GPU)"),
         pelt_option_json(&options.json, "print times and boxes as JSON"),

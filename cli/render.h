@@ -6,7 +6,12 @@
 #include "cli/open.h"
 #include "cli/options.h"
 
-typedef enum pelt_render_path { PELT_PATH_COMPUTE, PELT_PATH_PALETTE } pelt_render_path;
+typedef enum pelt_render_path {
+    PELT_PATH_COMPUTE,
+    PELT_PATH_PALETTE,
+    PELT_PATH_MESH,
+    PELT_PATH_AUTO
+} pelt_render_path;
 
 typedef struct pelt_render_options {
     pelt_open_info open;
@@ -23,6 +28,13 @@ typedef struct pelt_render_options {
     double fps;
     bool format_given, interpolation_given, fps_given;
     bool tint;
+
+    /* The mesh path. */
+    bool no_cull;
+    const char *lod_text; /* a number or auto; NULL: 0 */
+    uint32_t lod;         /* from that ... */
+    bool lod_auto;
+    int debug;            /* a pelt_render_debug */
 } pelt_render_options;
 
 /* Of --format and --interpolation. */

@@ -17,6 +17,9 @@ static size_t box_count(const pelt_render_scene *scene)
     for (uint32_t i = 0; i < scene->crowd_count; i++) {
         count += scene->crowds[i].box_count;
     }
+    for (uint32_t i = 0; i < scene->clusters_count; i++) {
+        count += scene->clusters[i].instance_count;
+    }
     return count;
 }
 
@@ -32,6 +35,13 @@ static const pelt_box *box_at(const pelt_render_scene *scene, size_t i)
             return &crowd->boxes[i];
         }
         i -= crowd->box_count;
+    }
+    const pelt_render_clusters *clusters = scene->clusters;
+    for (uint32_t left = scene->clusters_count; left > 0; left--, clusters++) {
+        if (i < clusters->instance_count) {
+            return &clusters->boxes[i];
+        }
+        i -= clusters->instance_count;
     }
     return &scene->boxes[i];
 }
@@ -225,6 +235,28 @@ static void fit_camera(const point_set *set, const pelt_render_scene *scene,
     glm_mat4_mul(projection, view, frame->camera);
 }
 
+static bool place_camera(const pelt_render_camera *camera, const pelt_framing *framing,
+                         struct pelt_frame *frame, vec3 back)
+{
+    const float backward[3] = { (float)-camera->forward[0], (float)-camera->forward[1],
+                                (float)-camera->forward[2] };
+    float slope = (float)camera->slope, nearest = (float)camera->nearest * frame->origin[3];
+    if (!direction_from(backward, back) || !(slope > 0.0f) || !(nearest > 0.0f)) {
+        return false;
+    }
+    for (int k = 0; k < 3; k++) {
+        frame->eye[k] = (float)((camera->eye[k] - frame->origin[k]) * frame->origin[3]);
+    }
+    vec3 right, up, target;
+    view_axes(back, right, up);
+    glm_vec3_sub(frame->eye, back, target);
+    mat4 view, projection;
+    glm_lookat(frame->eye, target, up, view);
+    perspective(slope * (float)framing->width / (float)framing->height, slope, nearest, projection);
+    glm_mat4_mul(projection, view, frame->camera);
+    return true;
+}
+
 /* An orthographic view along -to_light that holds all points, turned by turn. Returns its area. */
 static float fit_light(const point_set *set, vec3 to_light, float turn, uint32_t map_size, mat4 out,
                        vec3 size)
@@ -327,7 +359,13 @@ pelt_result pelt_render_frame_scene(const pelt_host *host, const pelt_render_sce
         return result;
     }
     vec3 back;
-    fit_camera(&set, scene, framing, frame, back);
+    if (!scene->camera) {
+        fit_camera(&set, scene, framing, frame, back);
+    } else if (!place_camera(scene->camera, framing, frame, back)) {
+        pelt_release(host, set.points);
+        return pelt_fail(host, PELT_ERROR_ARGUMENT, NULL, NULL,
+                         "a camera looks nowhere or sees nothing");
+    }
     fit_sun(&set, scene->to_sun, back, framing, frame);
     fit_sky(&set, framing, frame);
     /* A hair below the lowest point, so that floors of the scene's own stay above it. */

@@ -105,17 +105,6 @@ void pelt_render_release_crowds(pelt_render_picture *self)
     pelt_release(self->renderer->host, self->crowds);
 }
 
-/* From the scene's space to the camera's clip space. */
-static void scene_view(const struct pelt_frame *frame, mat4 out)
-{
-    mat4 to_unit;
-    glm_scale_make(to_unit, (vec3){ frame->origin[3], frame->origin[3], frame->origin[3] });
-    for (int k = 0; k < 3; k++) {
-        to_unit[3][k] = -frame->origin[k] * frame->origin[3];
-    }
-    glm_mat4_mul((vec4 *)frame->camera, to_unit, out);
-}
-
 static void record_crowd(const pelt_render_picture *self, uint32_t number, const float *view)
 {
     const pelt_render_crowd *crowd = &self->scene->crowds[number];
@@ -145,7 +134,7 @@ static void record_crowd(const pelt_render_picture *self, uint32_t number, const
 void pelt_render_record_crowds(pelt_render_picture *self)
 {
     mat4 view;
-    scene_view(&self->frame, view);
+    pelt_render_scene_view(&self->frame, view);
     for (uint32_t i = 0; i < self->scene->crowd_count; i++) {
         record_crowd(self, i, view[0]);
     }

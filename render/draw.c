@@ -17,10 +17,11 @@ static pelt_result bind(pelt_render_picture *self, pelt_render_source source,
     return result;
 }
 
-static void push(pelt_render_picture *self, const pelt_draw_constants *constants)
+void pelt_render_push(pelt_render_picture *self, const pelt_draw_constants *constants)
 {
     self->renderer->vk.cmd_push_constants(self->commands, self->renderer->pipeline_layout,
-                                          VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT,
+                                          self->renderer->vertex_stages |
+                                              VK_SHADER_STAGE_FRAGMENT_BIT,
                                           0, sizeof(*constants), constants);
 }
 
@@ -45,7 +46,7 @@ static pelt_result set_mesh(pelt_render_picture *self, pelt_render_source source
     constants->flags = mesh->flags;
     constants->alpha_cutoff = material->alpha_cutoff;
     memcpy(constants->base_color, material->base_color, sizeof(constants->base_color));
-    push(self, constants);
+    pelt_render_push(self, constants);
     if (kind != PELT_PIPELINE_DEPTH) {
         renderer->vk.cmd_bind_descriptor_sets(self->commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
                                               renderer->pipeline_layout, 1, 1, &material->set, 0,
@@ -70,6 +71,11 @@ static pelt_result draw_mesh(pelt_render_picture *self, const pelt_render_draw *
     return result;
 }
 
+static bool is_shadow(pelt_render_pipeline kind)
+{
+    return kind == PELT_PIPELINE_DEPTH || kind == PELT_PIPELINE_DEPTH_MASK;
+}
+
 /* All members of a crowd that have something to show in this pass: one call. */
 static pelt_result draw_part(pelt_render_picture *self, uint32_t number, uint32_t part_number,
                              pelt_render_pipeline kind, uint32_t view)
@@ -79,7 +85,7 @@ static pelt_result draw_part(pelt_render_picture *self, uint32_t number, uint32_
     const pelt_render_part *part = &crowd->parts[part_number];
     const pelt_render_drawn_crowd *drawn_crowd = &self->crowds[number];
     const pelt_render_palette *palette = &renderer->palettes[crowd->palette];
-    bool shadow = kind == PELT_PIPELINE_DEPTH || kind == PELT_PIPELINE_DEPTH_MASK, drawn;
+    bool shadow = is_shadow(kind), drawn;
     pelt_draw_constants constants = palette->constants;
     constants.vertices = part->packed_mesh;
     constants.instances =
@@ -98,6 +104,27 @@ static pelt_result draw_part(pelt_render_picture *self, uint32_t number, uint32_
             self->commands, drawn_crowd->draws.buffer,
             size * (part_number + (shadow ? crowd->part_count : 0)), 1, (uint32_t)size);
         self->draw_count += !shadow;
+    }
+    return result;
+}
+
+/* Some instances by clusters. Lights see the levels that the camera sees, and all of them. */
+static pelt_result draw_clusters(pelt_render_picture *self, uint32_t number, uint32_t first,
+                                 uint32_t count, pelt_render_pipeline kind, uint32_t view)
+{
+    const pelt_render_clusters *clusters = &self->scene->clusters[number];
+    bool drawn;
+    pelt_draw_constants constants = {
+        .view = view,
+        .cluster_view =
+            self->cluster_views.address + (is_shadow(kind) ? PELT_CLUSTER_VIEW_SIZE : 0),
+        .cluster_counts = is_shadow(kind) ? 0 : self->cluster_counts.address,
+        .cluster_colors = is_shadow(kind) ? PELT_COLORS_OF_MATERIAL : self->scene->debug,
+    };
+    pelt_result result = set_mesh(self, PELT_SOURCE_CLUSTERS, clusters->mesh, clusters->material,
+                                  kind, &constants, &drawn);
+    if (result == PELT_OK && drawn) {
+        pelt_render_draw_clusters(self, clusters, first, count, &constants);
     }
     return result;
 }
@@ -138,6 +165,37 @@ static pelt_result draw_crowds(pelt_render_picture *self, pipeline_choice choose
     return result;
 }
 
+/* What is blended is drawn in the order of all draws, and none of these. */
+static pelt_result draw_all_clusters(pelt_render_picture *self, pipeline_choice choose,
+                                     uint32_t view)
+{
+    pelt_result result = PELT_OK;
+    for (uint32_t c = 0; c < self->scene->clusters_count && result == PELT_OK; c++) {
+        const pelt_render_clusters *clusters = &self->scene->clusters[c];
+        pelt_alpha_mode mode = self->renderer->materials[clusters->material].alpha_mode;
+        pelt_render_pipeline kind = choose(mode);
+        if (kind != PELT_PIPELINE_COUNT) {
+            result = draw_clusters(self, c, 0, clusters->instance_count, kind, view);
+        }
+    }
+    return result;
+}
+
+static pelt_result draw_blended(pelt_render_picture *self, const pelt_render_order *order)
+{
+    const pelt_render_scene *scene = self->scene;
+    if (order->draw >= scene->draw_count) {
+        return draw_clusters(self, order->draw - scene->draw_count, order->instance, 1,
+                             PELT_PIPELINE_MESH_BLEND, 0);
+    }
+    const pelt_render_draw *draw = &scene->draws[order->draw];
+    if (self->renderer->materials[draw->material].alpha_mode != PELT_ALPHA_BLEND) {
+        return PELT_OK;
+    }
+    self->draw_count++;
+    return draw_mesh(self, draw, PELT_PIPELINE_MESH_BLEND, 0);
+}
+
 static void set_area(pelt_render_picture *self, uint32_t width, uint32_t height)
 {
     const VkViewport viewport = { 0.0f, 0.0f, (float)width, (float)height, 0.0f, 1.0f };
@@ -167,12 +225,16 @@ static pelt_result draw_shadow(pelt_render_picture *self, VkImageView map, uint3
     pelt_result result = PELT_OK;
     self->renderer->vk.cmd_begin_rendering(self->commands, &info);
     set_area(self, size, size);
-    for (uint32_t i = 0; i < scene->draw_count && result == PELT_OK; i++) {
+    uint32_t draws = scene->no_shadows ? 0 : scene->draw_count;
+    for (uint32_t i = 0; i < draws && result == PELT_OK; i++) {
         const pelt_render_draw *draw = &scene->draws[i];
         pelt_alpha_mode mode = self->renderer->materials[draw->material].alpha_mode;
         result = draw_mesh(self, draw, shadow_pipeline(mode), view);
     }
-    if (result == PELT_OK) {
+    if (result == PELT_OK && !scene->no_shadows) {
+        result = draw_all_clusters(self, shadow_pipeline, view);
+    }
+    if (result == PELT_OK && !scene->no_shadows) {
         result = draw_crowds(self, shadow_pipeline, view);
     }
     self->renderer->vk.cmd_end_rendering(self->commands);
@@ -225,13 +287,19 @@ static pelt_result draw_passes(pelt_render_picture *self)
     const pelt_render_scene *scene = self->scene;
     const pelt_render_functions *vk = &self->renderer->vk;
     pelt_result result = PELT_OK;
-    for (uint32_t i = 0; i < scene->draw_count && result == PELT_OK; i++) {
+    for (uint32_t i = 0; i < self->order_count && result == PELT_OK; i++) {
+        if (self->order[i].draw >= scene->draw_count) {
+            continue;
+        }
         const pelt_render_draw *draw = &scene->draws[self->order[i].draw];
         pelt_alpha_mode mode = self->renderer->materials[draw->material].alpha_mode;
         if (mode != PELT_ALPHA_BLEND) {
             result = draw_mesh(self, draw, solid_pipeline(mode), 0);
             self->draw_count++;
         }
+    }
+    if (result == PELT_OK) {
+        result = draw_all_clusters(self, solid_pipeline, 0);
     }
     if (result == PELT_OK) {
         result = draw_crowds(self, solid_pipeline, 0);
@@ -248,12 +316,8 @@ static pelt_result draw_passes(pelt_render_picture *self)
     if (result == PELT_OK) {
         vk->cmd_draw(self->commands, 3, 1, 0, 0);
     }
-    for (uint32_t i = scene->draw_count; i > 0 && result == PELT_OK; i--) {
-        const pelt_render_draw *draw = &scene->draws[self->order[i - 1].draw];
-        if (self->renderer->materials[draw->material].alpha_mode == PELT_ALPHA_BLEND) {
-            result = draw_mesh(self, draw, PELT_PIPELINE_MESH_BLEND, 0);
-            self->draw_count++;
-        }
+    for (uint32_t i = self->order_count; i > 0 && result == PELT_OK; i--) {
+        result = draw_blended(self, &self->order[i - 1]);
     }
     if (result == PELT_OK) {
         result = draw_crowds(self, blend_pipeline, 0);
@@ -261,7 +325,7 @@ static pelt_result draw_passes(pelt_render_picture *self)
     if (result == PELT_OK && self->box_count > 0) {
         result = bind(self, PELT_SOURCE_ANIMATED, PELT_PIPELINE_BOX, PELT_CLASS_TRIANGLES);
         if (result == PELT_OK) {
-            push(self, &(pelt_draw_constants){ .vertices = self->boxes.address });
+            pelt_render_push(self, &(pelt_draw_constants){ .vertices = self->boxes.address });
             vk->cmd_draw(self->commands, 72, self->box_count, 0, 0);
         }
     }
@@ -398,6 +462,7 @@ static void fill_report(const pelt_render_picture *self, pelt_render_report *rep
             report->triangle_count += seen * triangles_of(renderer, crowd->parts[p].mesh);
         }
     }
+    pelt_render_report_clusters(self, report);
     uint64_t ticks[3];
     if (renderer->queries &&
         renderer->vk.get_query_pool_results(renderer->device->vulkan.device, renderer->queries, 0,

@@ -24,6 +24,23 @@
 #define PELT_MODE_MASK   1
 #define PELT_MODE_BLEND  2
 
+/* What clusters are coloured by: values of pelt_draw_constants.cluster_colors. */
+#define PELT_COLORS_OF_MATERIAL 0
+#define PELT_COLORS_OF_CLUSTERS 1
+#define PELT_COLORS_OF_LODS     2
+#define PELT_COLORS_OF_CULLED   3 /* those that culling would have left out are drawn, too: red */
+
+/* Clusters that a group of task shaders looks at, a bit of a word each. */
+#define PELT_TASK_CLUSTERS 32
+
+/* What task shaders count. The first three are 64 bits, low word first. */
+#define PELT_COUNT_CLUSTERS  0 /* of the levels that instances have */
+#define PELT_COUNT_DRAWN     2 /* of those */
+#define PELT_COUNT_TRIANGLES 4 /* of those drawn */
+#define PELT_COUNT_SEEN      6 /* instances not culled as a whole */
+#define PELT_COUNT_LODS      7 /* instances of each level */
+#define PELT_COUNT_WORDS     15
+
 struct pelt_frame {
     mat4 camera;                   /* unit space to clip space; depth 1 is near, 0 infinitely far */
     mat4 lights[PELT_SKY_MAX + 1]; /* unit space to u, v in [0, 1] and depth 0 near to 1 far */

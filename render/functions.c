@@ -58,20 +58,29 @@ static const entry_point entry_points[] = {
 
 enum { ENTRY_COUNT = sizeof(entry_points) / sizeof(entry_points[0]) };
 
-_Static_assert(sizeof(pelt_render_functions) == ENTRY_COUNT * sizeof(PFN_vkVoidFunction),
+_Static_assert(offsetof(pelt_render_functions, cmd_draw_mesh_tasks) ==
+                   ENTRY_COUNT * sizeof(PFN_vkVoidFunction),
                "every function has its row");
+
+static PFN_vkVoidFunction load(const pelt_headless *device, const char *name)
+{
+    return device->get_device_proc_addr(device->vulkan.device, name);
+}
 
 pelt_result pelt_render_load_functions(const pelt_host *host, const pelt_headless *device,
                                        pelt_render_functions *out)
 {
     for (size_t i = 0; i < ENTRY_COUNT; i++) {
-        PFN_vkVoidFunction function =
-            device->get_device_proc_addr(device->vulkan.device, entry_points[i].name);
+        PFN_vkVoidFunction function = load(device, entry_points[i].name);
         if (!function) {
             return pelt_fail(host, PELT_ERROR_DEVICE, NULL, NULL, "%s has no %s",
                              device->properties.deviceName, entry_points[i].name);
         }
         memcpy((char *)out + entry_points[i].offset, &function, sizeof(function));
+    }
+    out->cmd_draw_mesh_tasks = NULL;
+    if (device->mesh_shader && device->task_shader) {
+        out->cmd_draw_mesh_tasks = (PFN_vkCmdDrawMeshTasksEXT)load(device, "vkCmdDrawMeshTasksEXT");
     }
     return PELT_OK;
 }

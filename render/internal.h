@@ -57,6 +57,9 @@ typedef struct pelt_render_functions {
     PFN_vkCmdCopyBufferToImage cmd_copy_buffer_to_image;
     PFN_vkCmdCopyImageToBuffer cmd_copy_image_to_buffer;
     PFN_vkCmdBlitImage cmd_blit_image;
+
+    /* Of VK_EXT_mesh_shader; NULL where the device lacks mesh or task shaders. */
+    PFN_vkCmdDrawMeshTasksEXT cmd_draw_mesh_tasks;
 } pelt_render_functions;
 
 /* Push constants of every draw; draw_block of scene.glsl. */
@@ -72,10 +75,18 @@ typedef struct pelt_draw_constants {
 
     /* Of crowds: what the palette's texture holds, and how it is used. */
     uint32_t layout_kind, interpolation, texels_per_joint, joints_per_layer, skinning;
+
+    /* Of clusters; instances are pelt_cluster_instance_write's. */
+    VkDeviceAddress cluster_view;
+    VkDeviceAddress cluster_counts; /* PELT_COUNT_WORDS words; 0: do not count */
+    uint32_t first_group;           /* of an instance's clusters */
+    uint32_t cluster_colors;
 } pelt_draw_constants;
 
 _Static_assert(offsetof(pelt_draw_constants, base_color) == 32, "std430 aligns a vec4 to 16");
 _Static_assert(offsetof(pelt_draw_constants, alpha_cutoff) == 56, "as in std430");
+_Static_assert(offsetof(pelt_draw_constants, cluster_view) == 80, "as in std430");
+_Static_assert(sizeof(pelt_draw_constants) <= 128, "what every device takes");
 _Static_assert(sizeof(struct pelt_frame) == 64 * (PELT_SKY_MAX + 2) + 16 * (PELT_SKY_MAX + 8),
                "mat4 and vec4 alone: as in std140");
 
@@ -111,7 +122,8 @@ typedef enum pelt_render_pipeline {
 /* Where a pass of meshes takes its vertices from. */
 typedef enum pelt_render_source {
     PELT_SOURCE_ANIMATED, /* memory */
-    PELT_SOURCE_PALETTE,  /* skins them itself */
+    PELT_SOURCE_PALETTE,  /* skins them itself, from a texture */
+    PELT_SOURCE_CLUSTERS, /* skins them itself, in mesh shaders; triangles alone */
     PELT_SOURCE_COUNT
 } pelt_render_source;
 
@@ -158,6 +170,10 @@ struct pelt_renderer {
     uint32_t width, height;
     VkSampleCountFlagBits samples;
     float anisotropy; /* of textures, 0: not supported */
+
+    VkShaderStageFlags vertex_stages; /* that can come before the fragment shader */
+    uint32_t cluster_lanes, shared_joints;
+    uint32_t task_limit[2], task_total; /* workgroups of a draw */
 
     /* Attachments: multisampled color and depth, what color resolves to (unused with one sample),
      * and where the picture is copied. */
@@ -228,6 +244,9 @@ void pelt_render_layouts_destroy(pelt_renderer *renderer);
 pelt_result pelt_render_pipeline_get(pelt_renderer *renderer, pelt_render_source source,
                                      pelt_render_pipeline kind, pelt_render_class topology,
                                      VkPipeline *out);
+
+/* clusters.c: limits of the device's mesh shaders, if it has them. */
+pelt_result pelt_render_choose_clusters(pelt_renderer *renderer, const pelt_renderer_info *info);
 
 /* palettes.c */
 void pelt_render_palette_destroy(pelt_renderer *renderer, pelt_render_palette *palette);

@@ -19,6 +19,15 @@ static const uint32_t crowd_depth_vert[] =
 static const uint32_t crowd_mesh_vert[] =
 #include "crowd_mesh.vert.inc"
     ;
+static const uint32_t cluster_task[] =
+#include "cluster.task.inc"
+    ;
+static const uint32_t cluster_depth_mesh[] =
+#include "cluster_depth.mesh.inc"
+    ;
+static const uint32_t cluster_mesh_mesh[] =
+#include "cluster_mesh.mesh.inc"
+    ;
 static const uint32_t ground_vert[] =
 #include "ground.vert.inc"
     ;
@@ -110,7 +119,7 @@ static pelt_result create_set_layouts(pelt_renderer *renderer)
 {
     const pelt_render_functions *vk = &renderer->vk;
     VkDevice device = renderer->device->vulkan.device;
-    const VkShaderStageFlags both = VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT;
+    const VkShaderStageFlags both = renderer->vertex_stages | VK_SHADER_STAGE_FRAGMENT_BIT;
     const VkShaderStageFlags fragment = VK_SHADER_STAGE_FRAGMENT_BIT;
     const VkDescriptorType sampled = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
     const VkDescriptorSetLayoutBinding bindings[] = {
@@ -207,9 +216,8 @@ pelt_result pelt_render_layouts_create(pelt_renderer *renderer)
     }
     const VkDescriptorSetLayout layouts[] = { renderer->frame_layout, renderer->material_layout,
                                               renderer->palette_layout };
-    const VkPushConstantRange constants = {
-        VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT, 0, sizeof(pelt_draw_constants)
-    };
+    const VkPushConstantRange constants = { renderer->vertex_stages | VK_SHADER_STAGE_FRAGMENT_BIT,
+                                            0, sizeof(pelt_draw_constants) };
     const VkPipelineLayoutCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
         .setLayoutCount = 3,
@@ -256,7 +264,8 @@ static VkPrimitiveTopology list_topology(pelt_render_pipeline kind, pelt_render_
 
 static pelt_result create_pipeline(pelt_renderer *renderer, pelt_render_pipeline kind,
                                    pelt_render_class topology,
-                                   const VkPipelineShaderStageCreateInfo *stages, VkPipeline *out)
+                                   const VkPipelineShaderStageCreateInfo *stages,
+                                   uint32_t stage_count, VkPipeline *out)
 {
     const pass_state *pass = &passes[kind];
     const VkFormat color_format = PELT_COLOR_FORMAT;
@@ -321,7 +330,7 @@ static pelt_result create_pipeline(pelt_renderer *renderer, pelt_render_pipeline
     const VkGraphicsPipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
         .pNext = &rendering,
-        .stageCount = pass->fragment ? 2 : 1,
+        .stageCount = stage_count,
         .pStages = stages,
         .pVertexInputState = &vertex_input,
         .pInputAssemblyState = &assembly,
@@ -359,14 +368,78 @@ static pelt_result create_module(pelt_renderer *renderer, const uint32_t *words,
     return PELT_OK;
 }
 
-static pelt_result create_vertex_module(pelt_renderer *renderer, pelt_render_source source,
-                                        const pass_state *pass, VkShaderModule *out)
+/* Constants of group.glsl and cluster.glsl. */
+typedef struct cluster_constants {
+    uint32_t lanes, size; /* the same */
+    uint32_t shared_joints;
+} cluster_constants;
+
+static const VkSpecializationMapEntry cluster_entries[] = {
+    { 0, offsetof(cluster_constants, lanes), sizeof(uint32_t) },
+    { 1, offsetof(cluster_constants, size), sizeof(uint32_t) },
+    { 4, offsetof(cluster_constants, shared_joints), sizeof(uint32_t) },
+};
+
+/* The stages of a pipeline, with modules and constants of their own. */
+enum { STAGE_MAX = 3 };
+typedef struct stage_list {
+    VkPipelineShaderStageCreateInfo stages[STAGE_MAX];
+    uint32_t count;
+    cluster_constants task, mesh;
+    VkSpecializationInfo task_info, mesh_info;
+} stage_list;
+
+static pelt_result add_stage(pelt_renderer *renderer, stage_list *list, VkShaderStageFlagBits stage,
+                             const uint32_t *words, size_t size,
+                             const VkSpecializationInfo *constants)
 {
-    if (source == PELT_SOURCE_ANIMATED) {
-        return create_module(renderer, pass->vertex, pass->vertex_size, out);
+    VkPipelineShaderStageCreateInfo *added = &list->stages[list->count];
+    *added = (VkPipelineShaderStageCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+        .stage = stage,
+        .pName = "main",
+        .pSpecializationInfo = constants,
+    };
+    pelt_result result = create_module(renderer, words, size, &added->module);
+    list->count += result == PELT_OK;
+    return result;
+}
+
+static pelt_result add_cluster_stages(pelt_renderer *renderer, const pass_state *pass,
+                                      stage_list *list)
+{
+    list->task = (cluster_constants){ PELT_TASK_CLUSTERS, PELT_TASK_CLUSTERS, 0 };
+    list->mesh = (cluster_constants){ renderer->cluster_lanes, renderer->cluster_lanes,
+                                      renderer->shared_joints };
+    list->task_info = (VkSpecializationInfo){ 3, cluster_entries, sizeof(list->task), &list->task };
+    list->mesh_info = (VkSpecializationInfo){ 3, cluster_entries, sizeof(list->mesh), &list->mesh };
+    pelt_result result = add_stage(renderer, list, VK_SHADER_STAGE_TASK_BIT_EXT, cluster_task,
+                                   sizeof(cluster_task), &list->task_info);
+    if (result != PELT_OK) {
+        return result;
     }
-    return pass->shadow ? create_module(renderer, crowd_depth_vert, sizeof(crowd_depth_vert), out)
-                        : create_module(renderer, crowd_mesh_vert, sizeof(crowd_mesh_vert), out);
+    return pass->shadow
+               ? add_stage(renderer, list, VK_SHADER_STAGE_MESH_BIT_EXT, cluster_depth_mesh,
+                           sizeof(cluster_depth_mesh), &list->mesh_info)
+               : add_stage(renderer, list, VK_SHADER_STAGE_MESH_BIT_EXT, cluster_mesh_mesh,
+                           sizeof(cluster_mesh_mesh), &list->mesh_info);
+}
+
+static pelt_result add_vertex_stages(pelt_renderer *renderer, pelt_render_source source,
+                                     const pass_state *pass, stage_list *list)
+{
+    const VkShaderStageFlagBits stage = VK_SHADER_STAGE_VERTEX_BIT;
+    switch (source) {
+    case PELT_SOURCE_CLUSTERS:
+        return add_cluster_stages(renderer, pass, list);
+    case PELT_SOURCE_PALETTE:
+        return pass->shadow ? add_stage(renderer, list, stage, crowd_depth_vert,
+                                        sizeof(crowd_depth_vert), NULL)
+                            : add_stage(renderer, list, stage, crowd_mesh_vert,
+                                        sizeof(crowd_mesh_vert), NULL);
+    default:
+        return add_stage(renderer, list, stage, pass->vertex, pass->vertex_size, NULL);
+    }
 }
 
 pelt_result pelt_render_pipeline_get(pelt_renderer *renderer, pelt_render_source source,
@@ -382,24 +455,19 @@ pelt_result pelt_render_pipeline_get(pelt_renderer *renderer, pelt_render_source
     const VkSpecializationMapEntry entry = { 0, 0, sizeof(pass->alpha_mode) };
     const VkSpecializationInfo constants = { 1, &entry, sizeof(pass->alpha_mode),
                                              &pass->alpha_mode };
-    VkPipelineShaderStageCreateInfo stages[2] = {
-        { .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-          .stage = VK_SHADER_STAGE_VERTEX_BIT,
-          .pName = "main" },
-        { .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-          .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
-          .pName = "main",
-          .pSpecializationInfo = &constants },
-    };
-    pelt_result result = create_vertex_module(renderer, source, pass, &stages[0].module);
+    stage_list list = { 0 };
+    pelt_result result = add_vertex_stages(renderer, source, pass, &list);
     if (result == PELT_OK && pass->fragment) {
-        result = create_module(renderer, pass->fragment, pass->fragment_size, &stages[1].module);
+        result = add_stage(renderer, &list, VK_SHADER_STAGE_FRAGMENT_BIT, pass->fragment,
+                           pass->fragment_size, &constants);
     }
     if (result == PELT_OK) {
-        result = create_pipeline(renderer, kind, topology, stages, pipeline);
+        result = create_pipeline(renderer, kind, topology, list.stages, list.count, pipeline);
         *out = *pipeline;
     }
-    renderer->vk.destroy_shader_module(renderer->device->vulkan.device, stages[0].module, NULL);
-    renderer->vk.destroy_shader_module(renderer->device->vulkan.device, stages[1].module, NULL);
+    for (uint32_t i = 0; i < list.count; i++) {
+        renderer->vk.destroy_shader_module(renderer->device->vulkan.device, list.stages[i].module,
+                                           NULL);
+    }
     return result;
 }

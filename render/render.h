@@ -11,6 +11,7 @@
 #ifndef PELT_RENDER_H
 #define PELT_RENDER_H
 
+#include <pelt/cluster_pass.h>
 #include <pelt/crowd.h>
 #include <pelt/vulkan_open.h>
 
@@ -19,6 +20,12 @@ typedef struct pelt_renderer pelt_renderer;
 typedef struct pelt_renderer_info {
     uint32_t width, height; /* of the picture; 0: 1600 and 900 */
     uint32_t samples;       /* 1, 2, 4 or 8 a pixel; 0: 4. Fewer where the device has fewer. */
+
+    /* Mesh shaders. Any choice makes the same picture. */
+    uint32_t cluster_lanes; /* of a workgroup, up to 128; 0: 32 */
+    uint32_t shared_joints; /* clusters of up to so many joints copy their matrices to shared
+                             * memory, up to PELT_CLUSTER_JOINT_MAX; 0: all read them by address */
+    uint32_t group_limit;   /* workgroups along one side of a draw; 0: the device's limit */
 } pelt_renderer_info;
 
 /* host and device must outlive the renderer. Errors: PELT_ERROR_DEVICE (no graphics queue, or no
@@ -111,12 +118,45 @@ typedef struct pelt_render_crowd {
     uint32_t box_count;
 } pelt_render_crowd;
 
+/* Instances of a mesh that mesh shaders skin, by clusters. Needs a device with mesh_shader and
+ * task_shader. */
+typedef struct pelt_render_clusters {
+    uint32_t mesh, material;   /* as added, triangles in packed order */
+    VkDeviceAddress instances; /* pelt_cluster_instance_write's */
+    uint32_t instance_count;   /* > 0 */
+    uint32_t cluster_count;    /* the most that a level of an instance has */
+    const pelt_box *boxes;     /* of each instance: camera and shadow maps are fitted to these */
+} pelt_render_clusters;
+
+/* What clusters show instead of their material. */
+typedef enum pelt_render_debug {
+    PELT_DEBUG_NONE,
+    PELT_DEBUG_MESHLETS, /* a colour for each cluster */
+    PELT_DEBUG_LOD,      /* a colour for each level of detail */
+    PELT_DEBUG_CULLED    /* seen from above: what the camera's view leaves out is red */
+} pelt_render_debug;
+
+/* A camera that is not chosen from the scene's shape. */
+typedef struct pelt_render_camera {
+    double eye[3];     /* in the scene */
+    double forward[3]; /* any length > 0, not along y */
+    double slope;      /* tangent of half the vertical field of view, > 0 */
+    double nearest;    /* what is nearer is cut off, > 0 */
+} pelt_render_camera;
+
 typedef struct pelt_render_scene {
     const pelt_render_draw *draws;
     uint32_t draw_count;
 
     const pelt_render_crowd *crowds;
     uint32_t crowd_count;
+
+    const pelt_render_clusters *clusters;
+    uint32_t clusters_count;
+    bool keep_all_clusters; /* cull none */
+    uint32_t lod;           /* of their instances, or PELT_LOD_AUTO */
+    float most_error;       /* of PELT_LOD_AUTO, in pixels; 0: 1 */
+    pelt_render_debug debug;
 
     const pelt_box *boxes; /* drawn as wire boxes; empty ones are left out */
     uint32_t box_count;
@@ -125,6 +165,9 @@ typedef struct pelt_render_scene {
     float to_eye[3]; /* from the scene towards the camera; zeros: chosen from the scene's shape */
 
     float zoom; /* shows so many times less of the middle, larger; 0: 1, all of the scene */
+
+    const pelt_render_camera *camera; /* instead of to_eye and zoom; NULL: none */
+    bool no_shadows;                  /* sun and sky reach everything */
 } pelt_render_scene;
 
 /* What a picture took. Times are the GPU's, in milliseconds, 0 where it has no timestamps. */
@@ -133,7 +176,13 @@ typedef struct pelt_render_report {
     uint32_t draw_count;     /* draw calls of meshes, one pass over the picture */
     uint32_t seen_count;     /* of all crowds' members */
     uint32_t sky_count;      /* directions the sky light was sampled from */
-    double shadow_time;      /* sun and sky shadow maps */
+
+    /* Of instances that are drawn by clusters: their levels' clusters, how many of them were drawn,
+     * instances that were not culled as a whole, and how many had which level. */
+    uint64_t cluster_count, drawn_cluster_count;
+    uint32_t seen_instance_count, lod_counts[PELT_LOD_MAX];
+
+    double shadow_time; /* sun and sky shadow maps */
     double raster_time;
 } pelt_render_report;
 

@@ -223,6 +223,9 @@ pelt_result pelt_renderer_create(const pelt_host *host, pelt_headless *device,
     };
     result = choose_size(renderer, info);
     choose_maps(renderer);
+    if (result == PELT_OK) {
+        result = pelt_render_choose_clusters(renderer, info);
+    }
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && result == PELT_OK; i++) {
         result = steps[i](renderer);
     }

@@ -42,6 +42,8 @@ layout(push_constant, std430) uniform draw_block
     uint flags;
     float alpha_cutoff;
     uint layout_kind, interpolation, texels_per_joint, joints_per_layer, skinning;
+    uvec2 cluster_view, cluster_counts;
+    uint first_group, cluster_colors;
 } draw;
 
 vec3 unit_position(vec3 scene_position)

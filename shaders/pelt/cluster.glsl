@@ -9,22 +9,11 @@
 #define PELT_CLUSTER_GLSL
 
 #include "buffers.glsl"
-#include "cluster_layout.h"
+#include "cluster_bounds.glsl"
 #include "group.glsl"
 
 /* Room for the matrices of so many joints; 0, and clusters of more: by address. */
 layout(constant_id = 4) const uint PELT_SHARED_JOINTS = 0;
-
-layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pelt_cluster_meshes {
-    pelt_gpu_cluster_mesh at[];
-};
-layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pelt_clusters {
-    pelt_gpu_cluster at[];
-};
-layout(buffer_reference, std430,
-       buffer_reference_align = 16) readonly buffer pelt_cluster_instances {
-    pelt_gpu_cluster_instance at[];
-};
 
 /* An array for each row, as in palette.glsl. */
 shared vec4 pelt_shared_rows[3u * PELT_SHARED_JOINTS + 1u];
@@ -39,21 +28,6 @@ vec4 pelt_palette_row(uint joint, uint row)
 
 /* Which reads the palette. */
 #include "blend.glsl"
-
-pelt_gpu_cluster_instance pelt_load_cluster_instance(uvec2 instances, uint index)
-{
-    return pelt_cluster_instances(instances).at[index];
-}
-
-pelt_gpu_cluster_mesh pelt_load_cluster_mesh(uvec2 mesh)
-{
-    return pelt_cluster_meshes(mesh).at[0];
-}
-
-pelt_gpu_cluster pelt_load_cluster(pelt_gpu_cluster_mesh mesh, uint index)
-{
-    return pelt_clusters(mesh.clusters).at[index];
-}
 
 /* Whose matrices the vertices follow. All invocations call it, for the same cluster. */
 void pelt_use_cluster(pelt_gpu_cluster_mesh mesh, pelt_gpu_cluster cluster, uvec2 matrices)

@@ -1,0 +1,364 @@
+/* Clusters of a character's meshes with their levels of detail, and the instances of a batch. */
+#include "cli/render_clusters.h"
+
+#ifdef PELT_HAVE_VULKAN
+
+#include <string.h>
+
+/* Moments of a clip that levels of detail are judged at. */
+enum { MOMENTS = 8 };
+
+struct pelt_cluster_scene {
+    const pelt_host *host;
+    pelt_headless *device;
+    const pelt_cluster_scene_info *info; /* while it is created */
+    uint32_t mesh_count;
+    pelt_clusters **clusters;  /* of each mesh; NULL: points, lines, nothing */
+    pelt_gpu_clusters *tables; /* likewise */
+    pelt_picture_part_clusters *parts;
+    pelt_buffer table_memory;
+    pelt_buffer records; /* of each mesh, then of each morphed part of a member */
+    pelt_buffer spheres; /* of those */
+    pelt_buffer instances;
+};
+
+/* Whether there is a triangle that is more than a line. */
+static bool has_surface(const pelt_host *host, const pelt_primitive *primitive, bool *out)
+{
+    size_t count = pelt_primitive_triangle_count(primitive);
+    uint32_t *corners = pelt_allocate(host, count, 3 * sizeof(*corners));
+    if (!corners) {
+        return false;
+    }
+    pelt_primitive_triangles(primitive, corners);
+    *out = false;
+    for (size_t i = 0; i < count && !*out; i++) {
+        const uint32_t *c = corners + 3 * i;
+        *out = c[0] != c[1] && c[1] != c[2] && c[2] != c[0];
+    }
+    pelt_release(host, corners);
+    return true;
+}
+
+/* Matrices of one mesh in a number of poses. */
+typedef struct pose_list {
+    float *matrices;
+    uint32_t count, joint_count;
+} pose_list;
+
+/* Room for moments poses of each part that uses the mesh. */
+static pelt_result start_poses(const pelt_host *host, const pelt_character *character,
+                               uint32_t mesh, uint32_t moments, pose_list *out)
+{
+    const pelt_model *model = character->model;
+    size_t users = 0, floats;
+    for (uint32_t p = 0; p < model->part_count; p++) {
+        if (character->part_meshes[p] == mesh) {
+            out->joint_count = model->palettes[model->parts[p].palette].matrix_count;
+            users++;
+        }
+    }
+    bool fits = pelt_multiply(users * moments, (size_t)12 * out->joint_count, &floats);
+    out->matrices = fits ? pelt_allocate(host, floats, sizeof(*out->matrices)) : NULL;
+    return out->matrices ? PELT_OK : PELT_ERROR_MEMORY;
+}
+
+/* Adds what the character's parts look like at a time. Parts that share a mesh with a skin of
+ * another size are left out: their poses would be of other joints. */
+static pelt_result add_pose(const pelt_character *character, pelt_batch *batch,
+                            const pelt_play *play, pose_list *lists)
+{
+    const pelt_model *model = character->model;
+    pelt_result result = pelt_batch_pose_one(batch, play);
+    for (uint32_t p = 0; result == PELT_OK && p < model->part_count; p++) {
+        pose_list *list = &lists[character->part_meshes[p]];
+        if (model->palettes[model->parts[p].palette].matrix_count != list->joint_count) {
+            continue;
+        }
+        size_t size = (size_t)12 * list->joint_count;
+        memcpy(list->matrices + size * list->count++, pelt_batch_palette(batch, 0, p),
+               size * sizeof(float));
+    }
+    return result;
+}
+
+static pelt_result add_clip(const pelt_cluster_scene_info *info, int32_t clip, pelt_batch *batch,
+                            pose_list *lists)
+{
+    pelt_play play = info->play;
+    play.clip = clip;
+    play.loop = true;
+    double duration = clip >= 0 ? info->character->model->clips[clip].duration : 0.0;
+    pelt_result result = PELT_OK;
+    for (int m = 0; result == PELT_OK && m < (duration > 0.0 ? MOMENTS : 1); m++) {
+        play.time = info->play.time + duration * m / MOMENTS;
+        result = add_pose(info->character, batch, &play, lists);
+    }
+    return result;
+}
+
+/* Poses of all meshes in the clips that are played. */
+static pelt_result sample_poses(const pelt_host *host, const pelt_cluster_scene_info *info,
+                                pose_list *lists)
+{
+    const pelt_model *model = info->character->model;
+    bool all = info->all_clips && model->clip_count > 0;
+    uint32_t clips = all ? (uint32_t)model->clip_count : 1;
+    pelt_batch *batch = NULL;
+    pelt_result result = PELT_OK;
+    for (uint32_t i = 0; result == PELT_OK && i < info->character->mesh_count; i++) {
+        result = start_poses(host, info->character, i, clips * MOMENTS, &lists[i]);
+    }
+    if (result == PELT_OK) {
+        result = pelt_batch_create(info->character, 1, false, &batch);
+    }
+    for (uint32_t c = 0; result == PELT_OK && c < clips; c++) {
+        result = add_clip(info, all ? (int32_t)c : info->play.clip, batch, lists);
+    }
+    pelt_batch_destroy(batch);
+    return result;
+}
+
+static pelt_result cut_mesh(pelt_cluster_scene *self, uint32_t mesh, const pose_list *poses)
+{
+    const pelt_character *character = self->info->character;
+    const pelt_primitive *primitive = character->primitives[mesh];
+    bool surface;
+    if (!has_surface(self->host, primitive, &surface)) {
+        return PELT_ERROR_MEMORY;
+    }
+    const pelt_clusters_info info = { .mesh = character->meshes[mesh],
+                                      .primitive = primitive,
+                                      .lod_count = self->info->lod_count,
+                                      .poses = poses->matrices,
+                                      .pose_count = poses->count,
+                                      .joint_count = poses->joint_count };
+    return surface ? pelt_clusters_create(self->host, &info, &self->clusters[mesh]) : PELT_OK;
+}
+
+static pelt_result cut_meshes(pelt_cluster_scene *self)
+{
+    uint32_t count = self->info->character->mesh_count;
+    pose_list *lists = pelt_allocate(self->host, count, sizeof(*lists));
+    pelt_result result = lists ? PELT_OK : PELT_ERROR_MEMORY;
+    if (result == PELT_OK && self->info->lod_count > 1) {
+        result = sample_poses(self->host, self->info, lists);
+    }
+    for (uint32_t i = 0; result == PELT_OK && i < count; i++) {
+        result = cut_mesh(self, i, &lists[i]);
+    }
+    for (uint32_t i = 0; lists && i < count; i++) {
+        pelt_release(self->host, lists[i].matrices);
+    }
+    pelt_release(self->host, lists);
+    return result;
+}
+
+static pelt_result upload_tables(pelt_cluster_scene *self)
+{
+    const pelt_character *character = self->info->character;
+    size_t total = 0, offset = 0;
+    for (uint32_t i = 0; i < character->mesh_count; i++) {
+        if (self->clusters[i] &&
+            !pelt_add(total, pelt_gpu_clusters_size(self->clusters[i], character->meshes[i]),
+                      &total)) {
+            return PELT_ERROR_RANGE;
+        }
+    }
+    pelt_result result =
+        pelt_buffer_create(self->device, total, 0, PELT_MEMORY_DEVICE, &self->table_memory);
+    char *bytes = pelt_allocate(self->host, total, 1);
+    for (uint32_t i = 0; result == PELT_OK && bytes && i < character->mesh_count; i++) {
+        if (self->clusters[i]) {
+            pelt_gpu_clusters_write(self->clusters[i], character->meshes[i], bytes + offset,
+                                    self->table_memory.address + offset, &self->tables[i]);
+            offset += pelt_gpu_clusters_size(self->clusters[i], character->meshes[i]);
+        }
+    }
+    if (result == PELT_OK) {
+        result = bytes ? pelt_buffer_upload(self->device, &self->table_memory, 0, bytes, total)
+                       : PELT_ERROR_MEMORY;
+    }
+    pelt_release(self->host, bytes);
+    return result;
+}
+
+/* Slots of the batch, a part of a member each, with vertices of their own. */
+static size_t count_morphed(const pelt_cluster_scene *self, size_t *spheres)
+{
+    const pelt_batch *batch = self->info->batch;
+    const pelt_character *character = self->info->character;
+    size_t parts = character->model->part_count, count = 0;
+    *spheres = 0;
+    for (size_t slot = 0; slot < batch->count * parts; slot++) {
+        const pelt_clusters *clusters = self->clusters[character->part_meshes[slot % parts]];
+        if (batch->morphed[slot].vertices && clusters) {
+            *spheres += clusters->joint_count;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Where records and spheres of morphed parts go next. */
+typedef struct morph_cursor {
+    size_t record, sphere;
+} morph_cursor;
+
+/* The record of a part whose vertices morph targets have moved. */
+static VkDeviceAddress write_morphed(pelt_cluster_scene *self, uint32_t mesh,
+                                     const pelt_packed_vertex *vertices,
+                                     const pelt_gpu_instance *skinned, morph_cursor *next)
+{
+    const pelt_clusters *clusters = self->clusters[mesh];
+    size_t record = next->record++ * PELT_GPU_CLUSTER_MESH_SIZE;
+    size_t sphere = next->sphere * 4 * sizeof(float);
+    next->sphere += clusters->joint_count;
+    pelt_gpu_clusters morphed = self->tables[mesh];
+    morphed.mesh.vertices = skinned->vertices;
+    morphed.mesh.tangents = skinned->tangents ? skinned->tangents : morphed.mesh.tangents;
+    morphed.spheres = self->spheres.address + sphere;
+    pelt_clusters_spheres(clusters, self->info->character->meshes[mesh], vertices,
+                          (float *)((char *)self->spheres.mapped + sphere));
+    pelt_gpu_cluster_mesh_write(&morphed, (char *)self->records.mapped + record);
+    return self->records.address + record;
+}
+
+static pelt_result write_instance(pelt_cluster_scene *self, uint32_t member, uint32_t part,
+                                  morph_cursor *next)
+{
+    const pelt_batch *batch = self->info->batch;
+    const pelt_character *character = self->info->character;
+    uint32_t mesh = character->part_meshes[part];
+    const pelt_morphed *morphed =
+        &batch->morphed[(size_t)member * character->model->part_count + part];
+    const pelt_gpu_instance *skinned =
+        pelt_backend_vulkan_instance(self->info->backend, member, part);
+    pelt_cluster_instance instance = {
+        .mesh = self->records.address + (VkDeviceAddress)mesh * PELT_GPU_CLUSTER_MESH_SIZE,
+        .matrices = skinned->matrices,
+        .box = skinned->box,
+    };
+    if (morphed->vertices) {
+        instance.mesh = write_morphed(self, mesh, morphed->vertices, skinned, next);
+    }
+    size_t place = (size_t)part * batch->count + member;
+    return pelt_cluster_instance_write(
+        self->host, &instance, (char *)self->instances.mapped + place * PELT_CLUSTER_INSTANCE_SIZE);
+}
+
+static uint32_t most_clusters(const pelt_clusters *clusters)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < clusters->lod_count; i++) {
+        most = clusters->lods[i].cluster_count > most ? clusters->lods[i].cluster_count : most;
+    }
+    return most;
+}
+
+static pelt_result write_instances(pelt_cluster_scene *self)
+{
+    const pelt_batch *batch = self->info->batch;
+    const pelt_character *character = self->info->character;
+    uint32_t parts = character->model->part_count;
+    size_t spheres, records = character->mesh_count + count_morphed(self, &spheres);
+    const struct {
+        pelt_buffer *buffer;
+        size_t count, size;
+    } wanted[] = {
+        { &self->records, records, PELT_GPU_CLUSTER_MESH_SIZE },
+        { &self->spheres, spheres, 4 * sizeof(float) },
+        { &self->instances, (size_t)batch->count * parts, PELT_CLUSTER_INSTANCE_SIZE },
+    };
+    pelt_result result = PELT_OK;
+    for (size_t i = 0; result == PELT_OK && i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        size_t size;
+        result =
+            pelt_multiply(wanted[i].count, wanted[i].size, &size)
+                ? pelt_buffer_create(self->device, size, 0, PELT_MEMORY_UPLOAD, wanted[i].buffer)
+                : PELT_ERROR_RANGE;
+    }
+    for (uint32_t i = 0; result == PELT_OK && i < character->mesh_count; i++) {
+        if (self->clusters[i]) {
+            pelt_gpu_cluster_mesh_write(&self->tables[i],
+                                        (char *)self->records.mapped +
+                                            (size_t)i * PELT_GPU_CLUSTER_MESH_SIZE);
+        }
+    }
+    morph_cursor next = { .record = character->mesh_count };
+    for (uint32_t p = 0; result == PELT_OK && p < parts; p++) {
+        const pelt_clusters *clusters = self->clusters[character->part_meshes[p]];
+        if (!clusters) {
+            continue;
+        }
+        self->parts[p] = (pelt_picture_part_clusters){
+            .instances = self->instances.address +
+                         (VkDeviceAddress)p * batch->count * PELT_CLUSTER_INSTANCE_SIZE,
+            .cluster_count = most_clusters(clusters),
+        };
+        for (uint32_t i = 0; result == PELT_OK && i < batch->count; i++) {
+            result = write_instance(self, i, p, &next);
+        }
+    }
+    return result;
+}
+
+pelt_result pelt_cluster_scene_create(const pelt_host *host, const pelt_cluster_scene_info *info,
+                                      pelt_cluster_scene **out)
+{
+    *out = NULL;
+    const pelt_character *character = info->character;
+    pelt_cluster_scene *self = pelt_allocate(host, 1, sizeof(*self));
+    if (!self) {
+        return PELT_ERROR_MEMORY;
+    }
+    *self = (pelt_cluster_scene){
+        .host = host,
+        .device = pelt_backend_vulkan_device(info->backend),
+        .info = info,
+        .mesh_count = character->mesh_count,
+        .clusters = pelt_allocate(host, character->mesh_count, sizeof(*self->clusters)),
+        .tables = pelt_allocate(host, character->mesh_count, sizeof(*self->tables)),
+        .parts = pelt_allocate(host, character->model->part_count, sizeof(*self->parts)),
+    };
+    pelt_result result =
+        self->clusters && self->tables && self->parts ? cut_meshes(self) : PELT_ERROR_MEMORY;
+    if (result == PELT_OK) {
+        result = upload_tables(self);
+    }
+    if (result == PELT_OK) {
+        result = write_instances(self);
+    }
+    self->info = NULL;
+    if (result != PELT_OK) {
+        pelt_cluster_scene_destroy(self);
+        return result;
+    }
+    *out = self;
+    return PELT_OK;
+}
+
+void pelt_cluster_scene_destroy(pelt_cluster_scene *self)
+{
+    if (!self) {
+        return;
+    }
+    pelt_buffer_destroy(self->device, &self->instances);
+    pelt_buffer_destroy(self->device, &self->spheres);
+    pelt_buffer_destroy(self->device, &self->records);
+    pelt_buffer_destroy(self->device, &self->table_memory);
+    for (uint32_t i = 0; self->clusters && i < self->mesh_count; i++) {
+        pelt_clusters_destroy(self->clusters[i]);
+    }
+    pelt_release(self->host, self->parts);
+    pelt_release(self->host, self->tables);
+    pelt_release(self->host, self->clusters);
+    pelt_release(self->host, self);
+}
+
+const pelt_picture_part_clusters *pelt_cluster_scene_parts(const pelt_cluster_scene *self)
+{
+    return self ? self->parts : NULL;
+}
+
+#endif
