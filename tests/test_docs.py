@@ -49,6 +49,39 @@ pelt_result integrate(pelt_skin_pass *pass, const pelt_gpu_mesh *meshes, uint32_
 }
 """
 
+# What docs/ray-tracing.md takes for granted.
+RAY_SETTING = """
+#include <pelt/history.h>
+#include <pelt/ray.h>
+
+pelt_result trace(pelt_skin_pass *pass, const pelt_skin_tables tables, const pelt_gpu_mesh *meshes,
+                  pelt_gpu_instance *instance, uint32_t n, uint32_t count,
+                  const pelt_ray_pass *rays, pelt_ray_scene *scene, pelt_history *history,
+                  pelt_ray_geometry *geometries, pelt_ray_blas *structures,
+                  const pelt_ray_indices *indices, const pelt_ray_sizes *sizes,
+                  const pelt_ray_structure *memory, const pelt_ray_structure *top,
+                  VkDeviceAddress records, VkDeviceAddress outputs, VkDeviceAddress slot_size,
+                  VkDeviceAddress table_address, VkDeviceAddress skin_scratch,
+                  VkDeviceAddress scratch, VkDeviceAddress top_scratch, bool rests, bool cut,
+                  uint64_t lod, VkCommandBuffer commands);
+
+pelt_result trace(pelt_skin_pass *pass, const pelt_skin_tables tables, const pelt_gpu_mesh *meshes,
+                  pelt_gpu_instance *instance, uint32_t n, uint32_t count,
+                  const pelt_ray_pass *rays, pelt_ray_scene *scene, pelt_history *history,
+                  pelt_ray_geometry *geometries, pelt_ray_blas *structures,
+                  const pelt_ray_indices *indices, const pelt_ray_sizes *sizes,
+                  const pelt_ray_structure *memory, const pelt_ray_structure *top,
+                  VkDeviceAddress records, VkDeviceAddress outputs, VkDeviceAddress slot_size,
+                  VkDeviceAddress table_address, VkDeviceAddress skin_scratch,
+                  VkDeviceAddress scratch, VkDeviceAddress top_scratch, bool rests, bool cut,
+                  uint64_t lod, VkCommandBuffer commands)
+{
+    pelt_result result;
+%s
+    return PELT_OK;
+}
+"""
+
 
 def compile_with(command, suffix, text):
     with tempfile.NamedTemporaryFile("w", suffix=suffix) as file:
@@ -70,8 +103,13 @@ def main(glslc, *cc):
         compile_with([glslc, "--target-env=vulkan1.2", "-Werror", "-I", "shaders",
                       "-o", os.devnull],
                      ".glsl", block)
-    compile_with([*cc, "-std=c17", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable",
-                  "-fsyntax-only", "-I", "include"], ".c", SETTING % "\n".join(blocks["c"]))
+    rays = open("docs/ray-tracing.md", encoding="utf-8").read()
+    ray_blocks = re.findall(r"^```c\n(.*?)^```$", rays, re.S | re.M)
+    assert ray_blocks, "docs/ray-tracing.md has no snippets"
+    for setting, snippets in ((SETTING, blocks["c"]), (RAY_SETTING, ray_blocks)):
+        compile_with([*cc, "-std=c17", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable",
+                      "-fsyntax-only", "-I", "include"], ".c", setting % "\n".join(snippets))
+    blocks["c"] += ray_blocks
     print("compiled %d shaders and %d pieces of C" % tuple(map(len, blocks.values())))
 
 

@@ -136,7 +136,8 @@ PELT_API pelt_result pelt_ray_structure_create(const pelt_ray_pass *pass,
                                                VkDeviceSize offset, VkDeviceSize size,
                                                pelt_ray_structure *out);
 
-/* Once no command that uses it is pending; zeroes it. */
+/* Once no command that uses it is pending; zeroes it. A new one may have the same handle and
+ * address: pelt_ray_scene_forget its index. */
 PELT_API void pelt_ray_structure_destroy(const pelt_ray_pass *pass, pelt_ray_structure *structure);
 
 /* -- bottom levels ------------------------------------------------------------------------- */
@@ -150,7 +151,8 @@ PELT_API pelt_result pelt_ray_scene_create(const pelt_host *host, const pelt_ray
                                            pelt_ray_scene **out);
 PELT_API void pelt_ray_scene_destroy(pelt_ray_scene *scene);
 
-/* One structure in a frame: of one instance, or of a group of small ones, a geometry each. */
+/* One structure in a frame: of one instance, or of a group of small ones, a geometry each. No two
+ * share a handle. */
 typedef struct pelt_ray_blas {
     const pelt_ray_geometry *geometries; /* read during pelt_ray_scene_plan alone */
     uint32_t geometry_count;             /* 0: there is none in this frame; it is forgotten */
