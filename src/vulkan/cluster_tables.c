@@ -75,6 +75,16 @@ static void write_lods(const pelt_clusters *clusters, char *memory)
     }
 }
 
+static uint32_t most_of_a_level(const pelt_clusters *clusters)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < clusters->lod_count; i++) {
+        uint32_t count = clusters->lods[i].cluster_count;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
 void pelt_gpu_clusters_write(const pelt_clusters *clusters, const pelt_packed_mesh *mesh,
                              void *memory, VkDeviceAddress address, pelt_gpu_clusters *out)
 {
@@ -90,6 +100,7 @@ void pelt_gpu_clusters_write(const pelt_clusters *clusters, const pelt_packed_me
         .spheres = address + plan.offsets[SPHERES],
         .lods = address + plan.offsets[LODS],
         .lod_count = clusters->lod_count,
+        .most_clusters = most_of_a_level(clusters),
     };
     pelt_gpu_mesh_write(mesh, memory, address, &out->mesh);
     write_clusters(clusters, bytes + plan.offsets[CLUSTERS]);

@@ -60,6 +60,7 @@ static const entry_point device_entry_points[] = {
     { "vkCmdBindPipeline", offsetof(pelt_device_functions, cmd_bind_pipeline) },
     { "vkCmdPushConstants", offsetof(pelt_device_functions, cmd_push_constants) },
     { "vkCmdDispatch", offsetof(pelt_device_functions, cmd_dispatch) },
+    { "vkCmdDispatchIndirect", offsetof(pelt_device_functions, cmd_dispatch_indirect) },
     { "vkCmdPipelineBarrier", offsetof(pelt_device_functions, cmd_pipeline_barrier) },
     { "vkCmdCopyBuffer", offsetof(pelt_device_functions, cmd_copy_buffer) },
 };

@@ -55,6 +55,7 @@ typedef struct pelt_device_functions {
     PFN_vkCmdBindPipeline cmd_bind_pipeline;
     PFN_vkCmdPushConstants cmd_push_constants;
     PFN_vkCmdDispatch cmd_dispatch;
+    PFN_vkCmdDispatchIndirect cmd_dispatch_indirect;
     PFN_vkCmdPipelineBarrier cmd_pipeline_barrier;
     PFN_vkCmdCopyBuffer cmd_copy_buffer;
 } pelt_device_functions;

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* The passes over clusters: what they read and write beside shaders/pelt/cluster_layout.h, for both
+ * languages. Structures lie in memory as std430 has them. */
+#ifndef PELT_CLUSTER_PASS_LAYOUT_H
+#define PELT_CLUSTER_PASS_LAYOUT_H
+
+#include "cluster_layout.h"
+
+/* Clusters that a workgroup of the cull pass looks at, and the words that say which of them can be
+ * seen. */
+#define PELT_SPAN_CLUSTERS 128
+#define PELT_SPAN_WORDS    4
+
+/* Spans whose counts a workgroup adds up. */
+#define PELT_BLOCK_SPANS 1024
+
+/* Some clusters of one instance: those from first on of whichever level it will need. */
+struct pelt_cluster_span {
+    PELT_UINT instance;
+    PELT_UINT first;
+};
+
+/* What is known of a span. Behind those of all spans: how many clusters each block of spans has. */
+struct pelt_span_state {
+    PELT_UINT visible[PELT_SPAN_WORDS]; /* a bit a cluster */
+    PELT_UINT first;                    /* its first cluster, of the mesh's */
+    PELT_UINT before;                   /* visible ones in the block's spans before it */
+};
+
+/* A cluster that can be seen. As vec4s: three. */
+struct pelt_gpu_visible_cluster {
+    float sphere[4]; /* its skinned vertices': centre and radius ... */
+    float low[3];    /* ... and their box */
+    PELT_UINT instance;
+    float high[3];
+    PELT_UINT cluster;
+};
+
+/* How many they are. */
+struct pelt_gpu_cluster_counts {
+    PELT_UINT groups[3]; /* a VkDispatchIndirectCommand: one a cluster that is listed */
+    PELT_UINT listed;
+    PELT_UINT visible; /* with those that there was no room for */
+};
+
+/* A VkDrawIndexedIndirectCommand. */
+struct pelt_cluster_draw {
+    PELT_UINT index_count;
+    PELT_UINT instance_count;
+    PELT_UINT first_index;
+    PELT_UINT vertex_offset;
+    PELT_UINT first_instance;
+};
+
+/* Push constants of the cull pass's three dispatches. */
+struct pelt_cluster_cull_constants {
+    PELT_ADDRESS spans;
+    PELT_ADDRESS instances;
+    PELT_ADDRESS view;
+    PELT_ADDRESS scratch; /* states of spans, then counts of blocks */
+    PELT_ADDRESS visible;
+    PELT_ADDRESS counts;
+    PELT_ADDRESS draws; /* 0: none */
+    PELT_UINT span_count;
+    PELT_UINT capacity; /* of visible and draws */
+};
+
+struct pelt_cluster_skin_constants {
+    PELT_ADDRESS instances;
+    PELT_ADDRESS visible;
+    PELT_ADDRESS counts;
+    PELT_ADDRESS vertices;
+    PELT_ADDRESS tangents; /* 0: not wanted */
+    PELT_UINT bounds;      /* wanted */
+    PELT_UINT padding;
+};
+
+#ifdef __STDC_VERSION__
+static_assert(sizeof(struct pelt_cluster_span) == 8, "as in std430");
+static_assert(sizeof(struct pelt_span_state) == 24, "as in std430");
+static_assert(sizeof(struct pelt_gpu_visible_cluster) == 48, "as in std430");
+static_assert(sizeof(struct pelt_gpu_cluster_counts) == 20, "as in std430");
+static_assert(sizeof(struct pelt_cluster_cull_constants) == 64, "as in std430");
+static_assert(sizeof(struct pelt_cluster_skin_constants) == 48, "as in std430");
+#endif
+
+#endif
