@@ -1,4 +1,5 @@
 /* pelt info: what a file holds and what pelt makes of it. */
+#include "cli/info.h"
 #include "base/box.h"
 #include "cli/crowd.h"
 #include "cli/options.h"
@@ -168,7 +169,8 @@ static void print_packing(const pelt_report *report, const totals *sum)
 }
 
 static void print_text(const pelt_report *report, const char *file, const pelt_character *character,
-                       const totals *sum, const pelt_box *box)
+                       const totals *sum, const pelt_box *box,
+                       const pelt_character_clusters *clusters)
 {
     const pelt_model *model = character->model;
     char a[32], b[32], c[32];
@@ -201,6 +203,10 @@ static void print_text(const pelt_report *report, const char *file, const pelt_c
     print_parts(report, character);
     print_clips(report, model);
     print_packing(report, sum);
+    if (clusters) {
+        heading(report, "Clusters");
+        pelt_info_print_clusters(character, clusters);
+    }
 }
 
 static void json_parts(pelt_json *json, const pelt_character *character)
@@ -263,7 +269,8 @@ static void json_packing(pelt_json *json, const totals *sum)
 }
 
 static void print_json(const pelt_report *report, const char *file, const pelt_character *character,
-                       const totals *sum, const pelt_box *box)
+                       const totals *sum, const pelt_box *box,
+                       const pelt_character_clusters *clusters)
 {
     const pelt_model *model = character->model;
     pelt_json json;
@@ -297,11 +304,15 @@ static void print_json(const pelt_report *report, const char *file, const pelt_c
     json_parts(&json, character);
     json_clips(&json, model);
     json_packing(&json, sum);
+    if (clusters) {
+        pelt_info_json_clusters(&json, character, clusters);
+    }
     pelt_report_warnings(report, &json);
     pelt_json_end(&json);
 }
 
-static pelt_result info(pelt_report *report, const char *file, bool json)
+/* levels: of detail that clusters are made of; 0: no clusters. */
+static pelt_result info(pelt_report *report, const char *file, uint32_t levels, bool json)
 {
     pelt_model *model;
     pelt_result result = pelt_gltf_read(&report->host, file, &model);
@@ -314,20 +325,30 @@ static pelt_result info(pelt_report *report, const char *file, bool json)
         return result;
     }
     pelt_box box = PELT_BOX_EMPTY;
+    pelt_character_clusters *clusters = NULL;
     result = pelt_character_box(character, &(pelt_play){ .clip = -1 }, &box);
+    if (result == PELT_OK && levels) {
+        result = pelt_character_cut(character, -1, levels, &clusters);
+    }
     if (result == PELT_OK) {
         totals sum = add_up(character);
-        (json ? print_json : print_text)(report, file, character, &sum, &box);
+        (json ? print_json : print_text)(report, file, character, &sum, &box, clusters);
     }
+    pelt_character_clusters_destroy(clusters);
     pelt_character_destroy(character);
     return result;
 }
 
 static int run(pelt_report *report, int argc, char **argv)
 {
+    enum { LEVELS = 6 };
     const char *file;
-    bool json = false;
+    bool json = false, clusters = false;
     const pelt_option table[] = {
+        { .name = "clusters",
+          .kind = PELT_OPTION_FLAG,
+          .help = "cut the meshes into clusters at six levels of detail, and tell of them",
+          .target = &clusters },
         pelt_option_json(&json, "print it as JSON"),
         { 0 },
     };
@@ -336,7 +357,7 @@ static int run(pelt_report *report, int argc, char **argv)
         return parsed == PELT_PARSED_HELP ? PELT_EXIT_OK : PELT_EXIT_USAGE;
     }
     report->json = json;
-    return pelt_report_exit(report, info(report, file, json));
+    return pelt_report_exit(report, info(report, file, clusters ? LEVELS : 0, json));
 }
 
 const pelt_command pelt_command_info = {
@@ -345,7 +366,10 @@ const pelt_command pelt_command_info = {
     .summary = "Tell what a file holds: meshes, joints, clips, sizes, what packing costs",
     .details = "\n"
                "Sizes compare pelt's packed streams with the same vertices as 32-bit floats and\n"
-               "16-bit joints. Warnings say what had to be repaired.\n",
+               "16-bit joints. Warnings say what had to be repaired.\n"
+               "\n"
+               "Errors of levels of detail are the largest at moments spread over all clips, in\n"
+               "the file's unit.\n",
     .example = "pelt info fox.glb",
     .run = run,
 };

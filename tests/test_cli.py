@@ -1159,8 +1159,30 @@ class Info(Case):
         one = self.ok("sample", "-o", self.path("one.glb"), "--joints", 1, "--vertices", 1200).out
         self.assertRegex(one, r"one\.glb: 1,\d\d\d vertices, 1 joint, clips")
 
+    def test_clusters(self):
+        self.assertNotIn("clusters", self.ok("info", self.folder.sample, "--json").json())
+        result = self.ok("info", self.folder.sample, "--clusters", "--json").json()
+        clusters = result["clusters"]
+        levels = clusters["meshes"][0]["levels"]
+        self.assertEqual(len(levels), 6)
+        self.assertEqual(levels[0], {"clusters": clusters["clusters"], "error": 0, "bindError": 0,
+                                     "triangles": result["triangles"],
+                                     "vertices": result["vertices"]})
+        # The mean is rounded to four digits.
+        self.assertAlmostEqual(clusters["clusters"] * clusters["meanTriangles"],
+                               result["triangles"], delta=result["triangles"] / 1000)
+        for finer, coarser in zip(levels, levels[1:]):
+            self.assertLessEqual(coarser["triangles"], finer["triangles"] / 2)
+            self.assertTrue(0 < coarser["error"] < 1)
+        self.assertRegex(self.ok("info", self.folder.sample, "--clusters").out,
+                         r"\nClusters\n  \d+ at level 0; on average \d\d\.\d of 64 vertices")
+        one = self.ok("info", rigid_triangle(self.path("rigid.gltf")), "--clusters").out
+        self.assertIn("  1 at level 0; on average 3.0 of 64 vertices, 1.0 of 126 triangles, 1.0 "
+                      "joints (1 at most)\n", one)
+
     def test_animation_only(self):
         path = animation_only(self.path("nod.gltf"))
+        self.assertIn("  none: no triangles\n", self.ok("info", path, "--clusters").out)
         result = self.ok("info", path, "--json").json()
         self.assertEqual((result["vertices"], result["box"], result["primitives"]), (0, None, []))
         self.assertEqual(result["clips"][0]["duration"], 1.5)

@@ -144,13 +144,38 @@ static void any_coordinates_will_do(void **state)
         /* One far away from all others. */
         p.positions[0] = i == 3 ? 1e18f : p.positions[0];
         pelt_packed_mesh *mesh = pack_anyhow(&p);
-        pelt_clusters *clusters = cut(mesh, &p);
+        pelt_clusters *clusters;
+        const pelt_clusters_info info = { .mesh = mesh, .primitive = &p, .lod_count = 4 };
+        assert_int_equal(pelt_clusters_create(NULL, &info, &clusters), PELT_OK);
+        for (uint32_t lod = 0; lod < clusters->lod_count; lod++) {
+            assert_true(isfinite(clusters->lods[lod].error));
+        }
         check_records(clusters, mesh, 64, 126);
         check_triangles(clusters, mesh, p.indices, 1500);
         pelt_clusters_destroy(clusters);
         pelt_packed_mesh_destroy(mesh);
         free_surface(&p);
     }
+}
+
+/* Triangles that share no vertex, all in one place: nothing is left of them once they are put
+ * together. */
+static void triangles_in_one_place_have_one_level(void **state)
+{
+    (void)state;
+    pelt_primitive p = make_primitive(3000, 0, 1);
+    p.topology = PELT_TRIANGLES;
+    memset(p.positions, 0, 3000 * 3 * sizeof(float));
+    pelt_packed_mesh *mesh = pack_anyhow(&p);
+    pelt_clusters *clusters;
+    const pelt_clusters_info info = { .mesh = mesh, .primitive = &p, .lod_count = 4 };
+    assert_int_equal(pelt_clusters_create(NULL, &info, &clusters), PELT_OK);
+    check_records(clusters, mesh, 64, 126);
+    assert_int_equal(clusters->lod_count, 1);
+    assert_int_equal(clusters->lods[0].triangle_count, 1000);
+    pelt_clusters_destroy(clusters);
+    pelt_packed_mesh_destroy(mesh);
+    free_primitive(&p);
 }
 
 static void more_joints_than_fit_make_more_clusters(void **state)
@@ -295,6 +320,7 @@ int main(void)
         cmocka_unit_test(strips_and_fans_become_triangles),
         cmocka_unit_test(lines_of_two_corners_are_left_out),
         cmocka_unit_test(any_coordinates_will_do),
+        cmocka_unit_test(triangles_in_one_place_have_one_level),
         cmocka_unit_test(more_joints_than_fit_make_more_clusters),
         cmocka_unit_test(no_triangles_no_clusters),
         cmocka_unit_test(what_cannot_be_is_refused),

@@ -157,6 +157,11 @@ static void release_candidates(level_maker *maker)
     maker->candidate_count = 0;
 }
 
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Surfaces of half as many triangles as the last level, made from the finest and, if that was too,
  * from the last one. */
 static pelt_result find_candidates(level_maker *maker)
@@ -170,7 +175,8 @@ static pelt_result find_candidates(level_maker *maker)
             triangle_list *candidate = &maker->candidates[maker->candidate_count++];
             *candidate = (triangle_list){ 0 };
             pelt_result result =
-                simplify(maker, sources[source], positions, before->count / 2, candidate);
+                simplify(maker, sources[source], positions,
+                         smaller(before->count / 2, sources[source]->count), candidate);
             if (result) {
                 return result;
             }

@@ -5,7 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEAF_TRIANGLES = 4, LANES = 4 };
+enum {
+    LEAF_TRIANGLES = 4,
+    LANES = 4,
+
+    /* After so many leaves a search makes do with what it has. On surfaces it takes about ten;
+     * among large triangles that all cross each other it would take all. */
+    LEAVES_MAX = 128
+};
 
 /* A corner of a triangle, the sides from it, and their products: ab ab, ab ac, ac ac. */
 typedef struct tree_triangle {
@@ -223,6 +230,7 @@ void pelt_tree_destroy(triangle_tree *tree)
 typedef struct search {
     const triangle_tree *tree;
     const float *point;
+    uint32_t leaves; /* looked at */
     uint32_t count;
     uint32_t triangles[NEAREST_COUNT];
     double squared[NEAREST_COUNT];
@@ -231,6 +239,9 @@ typedef struct search {
 /* Beyond which nothing is looked for any more. */
 static double limit(const search *s)
 {
+    if (s->leaves >= LEAVES_MAX) {
+        return -1.0;
+    }
     return s->count < NEAREST_COUNT ? INFINITY : s->squared[NEAREST_COUNT - 1];
 }
 
@@ -273,6 +284,7 @@ static void descend(search *s, size_t node, uint32_t begin, uint32_t end)
         for (uint32_t t = begin; t < end; t++) {
             try_triangle(s, &s->tree->triangles[t]);
         }
+        s->leaves++;
         return;
     }
     uint32_t half = begin + (end - begin) / 2;
