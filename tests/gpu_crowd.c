@@ -483,17 +483,19 @@ static void bad_members_are_refused(void **state)
 }
 
 /* Two palettes of 3 and 2 joints, four of which fit a layer; in the bake in the other order. */
-static void live_rows_go_where_the_shader_reads(void **state)
+static void check_live_rows(uint32_t texels)
 {
-    (void)state;
     pelt_palette palettes[] = { { .node = 4, .matrix_count = 3 },
                                 { .skin = 1, .node = 5, .first_matrix = 3, .matrix_count = 2 } };
     const pelt_model model = { .palettes = palettes, .palette_count = 2, .matrix_count = 5 };
     pelt_bake_palette baked[] = { { .skin = 1, .node = 5, .joint_count = 2 },
                                   { .node = 4, .first_joint = 2, .joint_count = 3 } };
-    const pelt_bake split = { .joint_count = 5,
+    const pelt_bake split = { .layout =
+                                  texels == 2 ? PELT_BAKE_DUAL_QUATERNION : PELT_BAKE_MATRIX_3X4,
+                              .texels_per_joint = texels,
+                              .joint_count = 5,
                               .joints_per_layer = 4,
-                              .width = 12,
+                              .width = 4 * texels,
                               .height = 6,
                               .layer_count = 2,
                               .palette_count = 2,
@@ -527,13 +529,13 @@ static void live_rows_go_where_the_shader_reads(void **state)
         { 8, 2, 0, 4, 0 },  { 5, 2, 2, 4, 0 },  { 7, 1, 0, 5, 0 },
     };
     for (uint32_t i = 0; i < 6; i++) {
-        assert_int_equal(regions[i].bufferOffset, 480 + 48 * wanted[i].matrix);
-        assert_int_equal(regions[i].bufferRowLength, 15);
+        assert_int_equal(regions[i].bufferOffset, 480 + 16 * texels * wanted[i].matrix);
+        assert_int_equal(regions[i].bufferRowLength, 5 * texels);
         assert_int_equal(regions[i].imageSubresource.baseArrayLayer, wanted[i].layer);
         assert_int_equal(regions[i].imageSubresource.layerCount, 1);
-        assert_int_equal(regions[i].imageOffset.x, 3 * wanted[i].joint);
+        assert_int_equal(regions[i].imageOffset.x, texels * wanted[i].joint);
         assert_int_equal(regions[i].imageOffset.y, wanted[i].row);
-        assert_int_equal(regions[i].imageExtent.width, 3 * wanted[i].count);
+        assert_int_equal(regions[i].imageExtent.width, texels * wanted[i].count);
         assert_int_equal(regions[i].imageExtent.height, 1);
     }
     count = 0;
@@ -546,16 +548,25 @@ static void live_rows_go_where_the_shader_reads(void **state)
         PELT_ERROR_ARGUMENT);
 }
 
+static void live_rows_go_where_the_shader_reads(void **state)
+{
+    (void)state;
+    check_live_rows(3);
+    check_live_rows(2);
+}
+
 static void images_that_no_device_has_are_refused(void **state)
 {
     (void)state;
     pelt_palette_plan plan;
     pelt_bake other = bake;
-    other.layout = PELT_BAKE_DUAL_QUATERNION;
+    other.layout = PELT_BAKE_MATRIX_4X4;
     assert_int_equal(pelt_palette_plan_make(&gpu_host, &other, 1, 0, 0, &plan),
                      PELT_ERROR_UNSUPPORTED);
     assert_int_equal(pelt_palette_plan_make(&gpu_host, &other, 0, 0, 0, &plan), PELT_OK);
     assert_int_equal(plan.format, VK_FORMAT_R32G32B32A32_SFLOAT);
+    other.layout = PELT_BAKE_DUAL_QUATERNION;
+    assert_int_equal(pelt_palette_plan_make(&gpu_host, &other, 1, 0, 0, &plan), PELT_OK);
     other = bake;
     other.format = PELT_BAKE_RGBA16F;
     assert_int_equal(pelt_palette_plan_make(&gpu_host, &other, 1, 0, 0, &plan),

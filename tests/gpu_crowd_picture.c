@@ -462,16 +462,33 @@ static void culling_changes_no_picture(void **state)
     close_troupe(&t);
 }
 
-/* Every other member has a row of its own, with the very numbers of the baked one. */
-static void live_and_baked_members_mix(void **state)
+/* What a palette of dual quaternions has of matrices, in their place. */
+static void turn_into_motions(const troupe *t, const pelt_bake *bake, uint32_t count,
+                              pelt_buffer *matrices)
 {
-    (void)state;
+    pelt_buffer motions;
+    VkCommandBuffer commands;
+    make_buffer((size_t)count * 16 * bake->texels_per_joint, &motions);
+    assert_int_equal(pelt_commands_begin(gpu_device(), &commands), PELT_OK);
+    pelt_cmd_live_motions(t->renderer->crowd_pass, commands, bake, matrices->address, count,
+                          motions.address);
+    assert_int_equal(pelt_commands_submit(gpu_device(), commands), PELT_OK);
+    pelt_buffer_destroy(gpu_device(), matrices);
+    *matrices = motions;
+}
+
+/* Every other member has a row of its own, with the numbers of the baked one: the very numbers, of
+ * matrices. */
+static void mix(pelt_bake_layout layout, pelt_bake_skinning skinning)
+{
+    bool dual = layout == PELT_BAKE_DUAL_QUATERNION;
     enum { COUNT = 12, AGENTS = COUNT / 2 };
     static uint8_t baked[BYTES], mixed[BYTES];
     troupe t = open_troupe(600);
-    /* Rows wider than the texture: joints go over three layers. */
-    pelt_bake *bake = bake_as(&t, PELT_BAKE_MATRIX_3X4, PELT_BAKE_RGBA32F, 34);
-    crowd c = open_crowd(&t, bake, PELT_BAKE_LERP, COUNT, true);
+    /* Rows wider than the texture: joints go over three layers, or two. */
+    pelt_bake *bake = bake_as(&t, layout, PELT_BAKE_RGBA32F, 34);
+    crowd c = open_crowd(&t, bake, dual ? PELT_BAKE_BLEND : PELT_BAKE_LERP, COUNT, true);
+    c.skinning = skinning;
     (void)draw_palette(&t, &c, from_front, 0, false, baked);
     pelt_palette_plan plan;
     assert_int_equal(pelt_renderer_add_palette(t.renderer, bake, AGENTS, &c.palette, &plan),
@@ -493,22 +510,36 @@ static void live_and_baked_members_mix(void **state)
                                     (char *)c.members.mapped + (size_t)i * PELT_CROWD_MEMBER_SIZE),
             PELT_OK);
     }
+    if (dual) {
+        turn_into_motions(&t, bake, AGENTS * t.model->matrix_count, &matrices);
+    }
     VkBufferImageCopy regions[8];
     uint32_t count = 8;
     assert_int_equal(
         pelt_palette_live_copies(&gpu_host, &plan, bake, t.model, 0, AGENTS, 0, regions, &count),
         PELT_OK);
-    assert_int_equal(count, 3);
+    assert_int_equal(count, dual ? 2 : 3);
     assert_int_equal(
         pelt_renderer_copy_live(t.renderer, c.palette, matrices.buffer, regions, count), PELT_OK);
     pelt_render_report report = draw_palette(&t, &c, from_front, 0, false, mixed);
     assert_int_equal(report.draw_count, 1);
     assert_int_equal(report.seen_count, COUNT);
-    assert_memory_equal(mixed, baked, BYTES);
+    if (dual) {
+        assert_true(difference(mixed, baked) < same);
+    } else {
+        assert_memory_equal(mixed, baked, BYTES);
+    }
     pelt_buffer_destroy(gpu_device(), &matrices);
     close_crowd(&c);
     pelt_bake_destroy(bake);
     close_troupe(&t);
+}
+
+static void live_and_baked_members_mix(void **state)
+{
+    (void)state;
+    mix(PELT_BAKE_MATRIX_3X4, PELT_BAKE_LINEAR);
+    mix(PELT_BAKE_DUAL_QUATERNION, PELT_BAKE_DUAL);
 }
 
 static void bad_crowds_are_refused(void **state)

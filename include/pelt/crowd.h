@@ -46,8 +46,8 @@ typedef struct pelt_palette_plan {
 } pelt_palette_plan;
 
 /* live_count: agents that are posed live, each with a row of its own; 0 for none. Errors:
- * PELT_ERROR_UNSUPPORTED (live agents, but the bake's texels are not 3x4 matrices in RGBA32F as the
- * pose pass writes them), PELT_ERROR_RANGE (what vkGetPhysicalDeviceProperties' limits of image
+ * PELT_ERROR_UNSUPPORTED (live agents, but the bake's texels are neither 3x4 matrices nor dual
+ * quaternions in RGBA32F), PELT_ERROR_RANGE (what vkGetPhysicalDeviceProperties' limits of image
  * width, height and layers, given by max_size and max_layers, or 0: 4,096 and 256, do not hold). */
 PELT_API pelt_result pelt_palette_plan_make(const pelt_host *host, const pelt_bake *bake,
                                             uint32_t live_count, uint32_t max_size,
@@ -57,12 +57,13 @@ PELT_API pelt_result pelt_palette_plan_make(const pelt_host *host, const pelt_ba
  * of 16, into the image. */
 PELT_API VkBufferImageCopy pelt_palette_copy(const pelt_bake *bake, VkDeviceSize offset);
 
-/* The regions that copy skin matrices of live agents first to first + count - 1 from a buffer, as
- * pelt_cmd_pose writes them without a world transform: agent after agent, model->matrix_count x 48
- * bytes each, from offset on. bake is of model. regions: NULL, or room for *region_count of them.
- * Gives how many there are in *region_count: a few, as long as rows are not wider than the image,
- * whatever the count. Errors: PELT_ERROR_ARGUMENT (agents that there is no room for, a bake of
- * another model, too few regions). */
+/* The regions that copy live agents first to first + count - 1 from a buffer: agent after agent,
+ * from offset on, model->matrix_count skin matrices each, 48 bytes, as pelt_cmd_pose writes them
+ * without a world transform; of dual quaternions what pelt_cmd_live_motions makes of these, 16
+ * bytes x the bake's texels_per_joint. bake is of model. regions: NULL, or room for *region_count
+ * of them. Gives how many there are in *region_count: a few, as long as rows are not wider than the
+ * image, whatever the count. Errors: PELT_ERROR_ARGUMENT (agents that there is no room for, a bake
+ * of another model, too few regions). */
 PELT_API pelt_result pelt_palette_live_copies(const pelt_host *host, const pelt_palette_plan *plan,
                                               const pelt_bake *bake, const pelt_model *model,
                                               uint32_t first, uint32_t count, VkDeviceSize offset,
@@ -91,7 +92,8 @@ typedef struct pelt_crowd_member {
     bool live;
     uint32_t agent;      /* its row: of plan->live_count */
     VkDeviceAddress box; /* a pelt_box without the world transform, such as pelt_cmd_joint_boxes
-                          * writes, 4-byte aligned; 0: never culled */
+                          * writes (under PELT_BAKE_DUAL that is none: it does not hold what is
+                          * drawn), 4-byte aligned; 0: never culled */
 } pelt_crowd_member;
 
 /* Bytes of one member in the buffer of members, which is 16-byte aligned. */
@@ -163,6 +165,16 @@ typedef struct pelt_crowd_frame {
  * buffer's compute pipeline and push constants. */
 PELT_API void pelt_cmd_crowd(const pelt_crowd_pass *pass, VkCommandBuffer commands,
                              const pelt_crowd_frame *frame);
+
+/* Records a dispatch that makes of count skin matrices (48 bytes each, 16-byte aligned) of live
+ * agents what a bake of dual quaternions holds: count x 16 bytes x the bake's texels_per_joint,
+ * from motions on. What such a palette does not hold is lost: shear, scale along other directions
+ * than the model's axes, and all scale where the bake has none. Up to 2^26. Before: make matrices
+ * visible to COMPUTE_SHADER / SHADER_READ. After: motions are COMPUTE_SHADER / SHADER_WRITE.
+ * Changes the command buffer's compute pipeline and push constants. */
+PELT_API void pelt_cmd_live_motions(const pelt_crowd_pass *pass, VkCommandBuffer commands,
+                                    const pelt_bake *bake, VkDeviceAddress matrices, uint32_t count,
+                                    VkDeviceAddress motions);
 
 #ifdef __cplusplus
 }

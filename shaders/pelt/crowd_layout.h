@@ -118,7 +118,16 @@ struct pelt_crowd_constants {
 #define PELT_CROWD_DRAWS_SHIFT  10 /* how many draws */
 #define PELT_CROWD_DRAWS_MAX    4194303
 
+/* Push constants that make motions of live agents' matrices. */
+struct pelt_motion_constants {
+    PELT_ADDRESS matrices;
+    PELT_ADDRESS motions;
+    PELT_UINT count;
+    PELT_UINT texels; /* of each motion: 2, or with scale 3 */
+};
+
 #ifdef __STDC_VERSION__
+static_assert(sizeof(struct pelt_motion_constants) == 24, "as in std430");
 static_assert(sizeof(struct pelt_crowd_clip) == 32, "as in std430");
 static_assert(sizeof(struct pelt_crowd_range) == 32, "as in std430");
 static_assert(sizeof(struct pelt_crowd_state) == 112, "as in std430");

@@ -16,6 +16,10 @@ static const uint32_t compact_code[] =
 #include "crowd_compact.comp.inc"
     ;
 
+static const uint32_t motions_code[] =
+#include "live_motions.comp.inc"
+    ;
+
 static const char pass_name[] = "the crowd pass";
 
 _Static_assert(PELT_CROWD_WORDS * 32 == PELT_CROWD_LANES, "a bit for each");
@@ -24,7 +28,7 @@ _Static_assert((uint64_t)PELT_CROWD_MEMBERS_MAX *PELT_CROWD_MEMBER_SIZE < UINT64
 _Static_assert(sizeof(struct pelt_crowd_instance) == PELT_CROWD_INSTANCE_SIZE,
                "as the header says");
 
-enum { CULL, COMPACT, CROWD_STEPS };
+enum { CULL, COMPACT, MOTIONS, CROWD_STEPS };
 
 struct pelt_crowd_pass {
     pelt_compute compute;
@@ -40,6 +44,7 @@ static pelt_result create_pipelines(pelt_crowd_pass *pass, VkPipelineCache cache
     const pelt_compute_shader shaders[CROWD_STEPS] = {
         [CULL] = { cull_code, sizeof(cull_code), entries, 2 },
         [COMPACT] = { compact_code, sizeof(compact_code), entries, 2 },
+        [MOTIONS] = { motions_code, sizeof(motions_code), entries, 2 },
     };
     pelt_result result = PELT_OK;
     for (uint32_t i = 0; result == PELT_OK && i < CROWD_STEPS; i++) {
@@ -143,4 +148,15 @@ void pelt_cmd_crowd(const pelt_crowd_pass *pass, VkCommandBuffer commands,
     pelt_compute_dispatch(compute, commands, pass->pipelines[CULL], groups);
     pelt_compute_barrier(compute, commands);
     pelt_compute_dispatch(compute, commands, pass->pipelines[COMPACT], groups);
+}
+
+void pelt_cmd_live_motions(const pelt_crowd_pass *pass, VkCommandBuffer commands,
+                           const pelt_bake *bake, VkDeviceAddress matrices, uint32_t count,
+                           VkDeviceAddress motions)
+{
+    const struct pelt_motion_constants constants = {
+        .matrices = matrices, .motions = motions, .count = count, .texels = bake->texels_per_joint
+    };
+    pelt_compute_push(&pass->compute, commands, &constants, sizeof(constants));
+    pelt_compute_dispatch(&pass->compute, commands, pass->pipelines[MOTIONS], group_count(count));
 }

@@ -18,9 +18,10 @@ pelt_result pelt_palette_plan_make(const pelt_host *host, const pelt_bake *bake,
     max_size = max_size ? max_size : SIZE;
     max_layers = max_layers ? max_layers : LAYERS;
     if (live_count > 0 &&
-        (bake->layout != PELT_BAKE_MATRIX_3X4 || bake->format != PELT_BAKE_RGBA32F)) {
+        (bake->layout == PELT_BAKE_MATRIX_4X4 || bake->format != PELT_BAKE_RGBA32F)) {
         return pelt_fail(host, PELT_ERROR_UNSUPPORTED, NULL, NULL,
-                         "agents posed live need a bake of 3x4 matrices in rgba32f");
+                         "agents posed live need a bake of 3x4 matrices or dual quaternions in "
+                         "rgba32f");
     }
     /* One row an agent, on layers as high as the bake's or higher. */
     uint32_t height = live_count > bake->height ? live_count : bake->height;
@@ -97,17 +98,18 @@ static void add_run(region_list *list, const pelt_bake *bake, const joint_run *r
                     uint32_t matrix_count, VkDeviceSize offset, uint32_t layer, uint32_t row,
                     uint32_t rows)
 {
+    uint32_t texels = bake->texels_per_joint;
     for (uint32_t done = 0; done < run->count;) {
         uint32_t joint = run->joint + done, place = joint % bake->joints_per_layer;
         uint32_t left = bake->joints_per_layer - place;
         uint32_t count = run->count - done < left ? run->count - done : left;
         const VkBufferImageCopy region = {
-            .bufferOffset = offset + (VkDeviceSize)(run->matrix + done) * 3 * TEXEL,
-            .bufferRowLength = 3 * matrix_count,
+            .bufferOffset = offset + (VkDeviceSize)(run->matrix + done) * texels * TEXEL,
+            .bufferRowLength = texels * matrix_count,
             .imageSubresource = { VK_IMAGE_ASPECT_COLOR_BIT, 0,
                                   layer + joint / bake->joints_per_layer, 1 },
-            .imageOffset = { (int32_t)(3 * place), (int32_t)row, 0 },
-            .imageExtent = { 3 * count, rows, 1 },
+            .imageOffset = { (int32_t)(texels * place), (int32_t)row, 0 },
+            .imageExtent = { texels * count, rows, 1 },
         };
         add_region(list, &region);
         done += count;
@@ -130,8 +132,8 @@ pelt_result pelt_palette_live_copies(const pelt_host *host, const pelt_palette_p
         uint32_t row = agent % plan->height, left = plan->height - row;
         uint32_t rows = end - agent < left ? end - agent : left;
         uint32_t layer = plan->live_layer + agent / plan->height * layers_of_row(bake);
-        VkDeviceSize place =
-            offset + (VkDeviceSize)(agent - first) * model->matrix_count * 3 * TEXEL;
+        VkDeviceSize size = (VkDeviceSize)model->matrix_count * bake->texels_per_joint * TEXEL;
+        VkDeviceSize place = offset + (agent - first) * size;
         joint_run run = { 0 };
         for (uint32_t i = 0; i < bake->palette_count; i++) {
             joint_run next;
