@@ -37,7 +37,7 @@ typedef struct rendering {
     pelt_box *part_boxes, *member_boxes;
     double skin_time; /* the shortest of a few runs */
     bool mesh_path;
-    pelt_cluster_scene *clusters; /* its */
+    pelt_clustered *clusters; /* its */
     pelt_render_report report;
 } rendering;
 
@@ -185,15 +185,15 @@ static pelt_result make_clusters(pelt_report *report, rendering *r)
         return PELT_OK;
     }
     pelt_report_progress(report, "cutting clusters");
-    return pelt_cluster_scene_create(
+    return pelt_clustered_create(
         &report->host,
-        &(pelt_cluster_scene_info){ .character = r->character,
-                                    .batch = r->batch,
-                                    .backend = r->backend,
-                                    .play = r->play,
-                                    .all_clips = options->all_clips,
-                                    .lod_count =
-                                        options->lod_auto || options->lod ? PELT_LODS_BUILT : 1 },
+        &(pelt_clustered_info){ .character = r->character,
+                                .batch = r->batch,
+                                .backend = r->backend,
+                                .play = r->play,
+                                .all_clips = options->all_clips,
+                                .lod_count =
+                                    options->lod_auto || options->lod ? PELT_LODS_BUILT : 1 },
         &r->clusters);
 }
 
@@ -324,7 +324,7 @@ static void print_json(const pelt_report *report, const rendering *r)
 
 static void finish(const pelt_host *host, rendering *r)
 {
-    pelt_cluster_scene_destroy(r->clusters);
+    pelt_clustered_destroy(r->clusters);
     if (r->own_device) {
         pelt_buffer_destroy(r->own_device, &r->vertices);
     }
@@ -341,7 +341,7 @@ static void finish(const pelt_host *host, rendering *r)
 static pelt_result draw(pelt_report *report, rendering *r)
 {
     const pelt_render_options *options = r->options;
-    const pelt_picture_clusters clusters = { .parts = pelt_cluster_scene_parts(r->clusters),
+    const pelt_picture_clusters clusters = { .parts = pelt_clustered_parts(r->clusters),
                                              .keep_all = options->no_cull,
                                              .lod =
                                                  options->lod_auto ? PELT_LOD_AUTO : options->lod,

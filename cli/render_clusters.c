@@ -8,10 +8,10 @@
 /* Moments of a clip that levels of detail are judged at. */
 enum { MOMENTS = 8 };
 
-struct pelt_cluster_scene {
+struct pelt_clustered {
     const pelt_host *host;
     pelt_headless *device;
-    const pelt_cluster_scene_info *info; /* while it is created */
+    const pelt_clustered_info *info; /* while it is created */
     uint32_t mesh_count;
     pelt_clusters **clusters;  /* of each mesh; NULL: points, lines, nothing */
     pelt_gpu_clusters *tables; /* likewise */
@@ -82,7 +82,7 @@ static pelt_result add_pose(const pelt_character *character, pelt_batch *batch,
     return result;
 }
 
-static pelt_result add_clip(const pelt_cluster_scene_info *info, int32_t clip, pelt_batch *batch,
+static pelt_result add_clip(const pelt_clustered_info *info, int32_t clip, pelt_batch *batch,
                             pose_list *lists)
 {
     pelt_play play = info->play;
@@ -98,7 +98,7 @@ static pelt_result add_clip(const pelt_cluster_scene_info *info, int32_t clip, p
 }
 
 /* Poses of all meshes in the clips that are played. */
-static pelt_result sample_poses(const pelt_host *host, const pelt_cluster_scene_info *info,
+static pelt_result sample_poses(const pelt_host *host, const pelt_clustered_info *info,
                                 pose_list *lists)
 {
     const pelt_model *model = info->character->model;
@@ -119,7 +119,7 @@ static pelt_result sample_poses(const pelt_host *host, const pelt_cluster_scene_
     return result;
 }
 
-static pelt_result cut_mesh(pelt_cluster_scene *self, uint32_t mesh, const pose_list *poses)
+static pelt_result cut_mesh(pelt_clustered *self, uint32_t mesh, const pose_list *poses)
 {
     const pelt_character *character = self->info->character;
     const pelt_primitive *primitive = character->primitives[mesh];
@@ -136,7 +136,7 @@ static pelt_result cut_mesh(pelt_cluster_scene *self, uint32_t mesh, const pose_
     return surface ? pelt_clusters_create(self->host, &info, &self->clusters[mesh]) : PELT_OK;
 }
 
-static pelt_result cut_meshes(pelt_cluster_scene *self)
+static pelt_result cut_meshes(pelt_clustered *self)
 {
     uint32_t count = self->info->character->mesh_count;
     pose_list *lists = pelt_allocate(self->host, count, sizeof(*lists));
@@ -154,7 +154,7 @@ static pelt_result cut_meshes(pelt_cluster_scene *self)
     return result;
 }
 
-static pelt_result upload_tables(pelt_cluster_scene *self)
+static pelt_result upload_tables(pelt_clustered *self)
 {
     const pelt_character *character = self->info->character;
     size_t total = 0, offset = 0;
@@ -184,7 +184,7 @@ static pelt_result upload_tables(pelt_cluster_scene *self)
 }
 
 /* Slots of the batch, a part of a member each, with vertices of their own. */
-static size_t count_morphed(const pelt_cluster_scene *self, size_t *spheres)
+static size_t count_morphed(const pelt_clustered *self, size_t *spheres)
 {
     const pelt_batch *batch = self->info->batch;
     const pelt_character *character = self->info->character;
@@ -206,7 +206,7 @@ typedef struct morph_cursor {
 } morph_cursor;
 
 /* The record of a part whose vertices morph targets have moved. */
-static VkDeviceAddress write_morphed(pelt_cluster_scene *self, uint32_t mesh,
+static VkDeviceAddress write_morphed(pelt_clustered *self, uint32_t mesh,
                                      const pelt_packed_vertex *vertices,
                                      const pelt_gpu_instance *skinned, morph_cursor *next)
 {
@@ -224,7 +224,7 @@ static VkDeviceAddress write_morphed(pelt_cluster_scene *self, uint32_t mesh,
     return self->records.address + record;
 }
 
-static pelt_result write_instance(pelt_cluster_scene *self, uint32_t member, uint32_t part,
+static pelt_result write_instance(pelt_clustered *self, uint32_t member, uint32_t part,
                                   morph_cursor *next)
 {
     const pelt_batch *batch = self->info->batch;
@@ -256,7 +256,7 @@ static uint32_t most_clusters(const pelt_clusters *clusters)
     return most;
 }
 
-static pelt_result write_instances(pelt_cluster_scene *self)
+static pelt_result write_instances(pelt_clustered *self)
 {
     const pelt_batch *batch = self->info->batch;
     const pelt_character *character = self->info->character;
@@ -303,16 +303,16 @@ static pelt_result write_instances(pelt_cluster_scene *self)
     return result;
 }
 
-pelt_result pelt_cluster_scene_create(const pelt_host *host, const pelt_cluster_scene_info *info,
-                                      pelt_cluster_scene **out)
+pelt_result pelt_clustered_create(const pelt_host *host, const pelt_clustered_info *info,
+                                  pelt_clustered **out)
 {
     *out = NULL;
     const pelt_character *character = info->character;
-    pelt_cluster_scene *self = pelt_allocate(host, 1, sizeof(*self));
+    pelt_clustered *self = pelt_allocate(host, 1, sizeof(*self));
     if (!self) {
         return PELT_ERROR_MEMORY;
     }
-    *self = (pelt_cluster_scene){
+    *self = (pelt_clustered){
         .host = host,
         .device = pelt_backend_vulkan_device(info->backend),
         .info = info,
@@ -331,14 +331,14 @@ pelt_result pelt_cluster_scene_create(const pelt_host *host, const pelt_cluster_
     }
     self->info = NULL;
     if (result != PELT_OK) {
-        pelt_cluster_scene_destroy(self);
+        pelt_clustered_destroy(self);
         return result;
     }
     *out = self;
     return PELT_OK;
 }
 
-void pelt_cluster_scene_destroy(pelt_cluster_scene *self)
+void pelt_clustered_destroy(pelt_clustered *self)
 {
     if (!self) {
         return;
@@ -356,7 +356,7 @@ void pelt_cluster_scene_destroy(pelt_cluster_scene *self)
     pelt_release(self->host, self);
 }
 
-const pelt_picture_part_clusters *pelt_cluster_scene_parts(const pelt_cluster_scene *self)
+const pelt_picture_part_clusters *pelt_clustered_parts(const pelt_clustered *self)
 {
     return self ? self->parts : NULL;
 }

@@ -9,23 +9,23 @@
 /* Beyond one pixel's error a level of detail would show. */
 #define PELT_LODS_BUILT 5
 
-typedef struct pelt_cluster_scene pelt_cluster_scene;
+typedef struct pelt_clustered pelt_clustered;
 
-typedef struct pelt_cluster_scene_info {
+typedef struct pelt_clustered_info {
     const pelt_character *character;
     const pelt_batch *batch;
     pelt_backend *backend; /* the GPU's, which has skinned the batch */
     pelt_play play;        /* levels are judged in poses of its clip ... */
     bool all_clips;        /* ... or of all */
     uint32_t lod_count;
-} pelt_cluster_scene_info;
+} pelt_clustered_info;
 
-pelt_result pelt_cluster_scene_create(const pelt_host *host, const pelt_cluster_scene_info *info,
-                                      pelt_cluster_scene **out);
-void pelt_cluster_scene_destroy(pelt_cluster_scene *scene);
+pelt_result pelt_clustered_create(const pelt_host *host, const pelt_clustered_info *info,
+                                  pelt_clustered **out);
+void pelt_clustered_destroy(pelt_clustered *scene);
 
 /* Of each part of the character; NULL without a scene. */
-const pelt_picture_part_clusters *pelt_cluster_scene_parts(const pelt_cluster_scene *scene);
+const pelt_picture_part_clusters *pelt_clustered_parts(const pelt_clustered *scene);
 
 #endif
 #endif
