@@ -4,8 +4,9 @@
 
 #include "cli/options.h"
 
-/* "bench pose", "bench crowd" */
-extern const pelt_command pelt_command_bench_pose, pelt_command_bench_crowd;
+/* "bench pose", "bench crowd", "bench rays" */
+extern const pelt_command pelt_command_bench_pose, pelt_command_bench_crowd,
+    pelt_command_bench_rays;
 
 #ifdef PELT_HAVE_VULKAN
 

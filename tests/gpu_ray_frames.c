@@ -5,7 +5,16 @@
 
 #include <sample/sample.h>
 
-enum { FRAMES = 100, ITEMS = 12, SINGLES = 6, GROUP = 3, GROUPS = SINGLES + 2, LEVELS = 3, MESHES };
+enum {
+    FRAMES = 100,
+    ITEMS = 12,
+    ROW = 4,
+    SINGLES = 6,
+    GROUP = 3,
+    GROUPS = SINGLES + 2,
+    LEVELS = 3,
+    MESHES
+};
 
 static uint64_t random_state = 1;
 
@@ -102,8 +111,9 @@ static void show_close(show *self)
 
 static void move(show *self, uint32_t i, bool collapsed)
 {
-    const double world[12] = { 1, 0, 0, i % 4 * 1.5 + self->places[i][0], 0, 1, 0, 0,
-                               0, 0, 1, i / 4 * 1.5 + self->places[i][1] };
+    const double column = i % ROW, row = floor((double)i / ROW);
+    const double world[12] = { 1, 0, 0, 1.5 * column + self->places[i][0], 0, 1, 0, 0,
+                               0, 0, 1, 1.5 * row + self->places[i][1] };
     const pelt_play play = { .clip = (int32_t)dice(2), .time = dice(1000) * 0.002, .loop = true };
     assert_int_equal(pelt_pose_evaluate(self->pose, &play, 1), PELT_OK);
     assert_int_equal(pelt_pose_skin_matrices_double(self->pose, world, self->matrices[i]), PELT_OK);

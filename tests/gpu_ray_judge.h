@@ -95,7 +95,8 @@ static inline void ray_truth_free(ray_truth *self)
 static inline void ray_grid(const double box[6], double size, ray_record rays[GRID_RAYS])
 {
     for (uint32_t i = 0; i < GRID_RAYS; i++) {
-        double x = (i % GRID + 0.5) / GRID * 1.02 - 0.01, z = (i / GRID + 0.5) / GRID * 1.02 - 0.01;
+        const uint32_t column = i % GRID, row = i / GRID;
+        double x = (column + 0.5) / GRID * 1.02 - 0.01, z = (row + 0.5) / GRID * 1.02 - 0.01;
         rays[i] = (ray_record){
             .origin = { (float)(box[0] + x * (box[3] - box[0])), (float)(box[4] + 0.1 * size),
                         (float)(box[2] + z * (box[5] - box[2])) },

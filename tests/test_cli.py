@@ -1850,6 +1850,43 @@ class BenchCrowd(Case):
         self.assertEqual(result["forms"][5]["memory"], result["frames"] * 30 * 48)
 
 
+class BenchRays(Case):
+    def test_help(self):
+        run = self.ok("bench", "rays", "--help")
+        self.assertTrue(run.out.startswith("Usage: pelt bench rays"))
+        for name in "instances vertices small small-vertices group refits size rounds output json".split():
+            self.assertRegex(run.out, r"(?m)^  (-\w,|   ) --%s\b" % name)
+        self.assertIn("bench rays --help", " ".join(self.ok("bench", "--help").out.split()))
+
+    def test_wrong_arguments(self):
+        for text, args in (("takes no file", ("a.glb",)), ("--group", ("--group", 0)),
+                           ("unknown option", ("--scene", "all"))):
+            self.fails(2, text, "bench", "rays", *args)
+        self.fails(3, self.no_device(), "bench", "rays", env=dict(os.environ, PELT_DEVICE="xyzzy"))
+
+    def test_results(self):
+        self.need_gpu()
+        out = self.path("rays.json")
+        run = self.ok("bench", "rays", "--instances", 2, "--vertices", 300, "--small", 5,
+                      "--small-vertices", 200, "--group", 2, "--refits", 3, "--rounds", 1,
+                      "--size", "32x18", "-o", out)
+        self.assertRegex(run.out, r"(?m)^small, in groups: 5 instances of [\d,]+ vertices and [\d,]+ "
+                                  r"triangles, 3 structures$")
+        self.assertEqual(run.out.count("trace after 3 refits"), 6)
+        with open(out) as file:
+            result = json.load(file)
+        self.assertEqual((result["width"], result["height"], result["refits"]), (32, 18, 3))
+        self.assertEqual([(scene["name"], scene["instances"], scene["structures"])
+                          for scene in result["scenes"]],
+                         [("characters", 2, 2), ("small", 5, 5), ("small, in groups", 5, 3)])
+        for scene in result["scenes"]:
+            self.assertGreater(scene["skin"]["seconds"], 0)
+            for use in scene["uses"]:
+                self.assertTrue(use["checked"])
+                self.assertGreater(use["hits"], 0)
+                self.assertGreater(use["structureBytes"], 0)
+
+
 class BenchPose(Case):
     FORMS = ["floor", "pose", "pose-two", "pose-overrides", "pose-fourth"]
 
