@@ -243,6 +243,9 @@ static int compare_due(const void *a, const void *b)
 static void choose_rebuilds(pelt_ray_scene *scene, const pelt_ray_frame *frame, uint32_t due_count,
                             pelt_ray_plan *plan)
 {
+    if (due_count == 0) {
+        return; /* nor need there be an array */
+    }
     qsort(scene->due, due_count, sizeof(*scene->due), compare_due);
     uint64_t structures = plan->build_count, triangles = plan->built_triangles;
     for (uint32_t i = 0; i < due_count; i++) {
