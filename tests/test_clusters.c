@@ -178,6 +178,33 @@ static void triangles_in_one_place_have_one_level(void **state)
     free_primitive(&p);
 }
 
+/* Two hundred thousand triangles around one vertex, or in one place: not in quadratic time. */
+static void tangles_come_to_an_end(void **state)
+{
+    (void)state;
+    enum { COUNT = 200001 };
+    for (int one_place = 0; one_place < 2; one_place++) {
+        pelt_primitive p = make_primitive(COUNT, 0, 1);
+        uint32_t triangle_count = one_place ? COUNT / 3 : COUNT - 2;
+        p.topology = one_place ? PELT_TRIANGLES : PELT_TRIANGLE_FAN;
+        for (size_t i = 0; one_place && i < 3 * (size_t)COUNT; i++) {
+            p.positions[i] = 1.0f;
+        }
+        pelt_packed_mesh *mesh = pack(&p);
+        pelt_clusters *clusters;
+        const pelt_clusters_info info = { .mesh = mesh, .primitive = &p, .lod_count = 4 };
+        assert_int_equal(pelt_clusters_create(NULL, &info, &clusters), PELT_OK);
+        check_records(clusters, mesh, 64, 126);
+        uint32_t *expected = allocate(triangle_count, 3 * sizeof(*expected));
+        pelt_primitive_triangles(&p, expected);
+        check_triangles(clusters, mesh, expected, triangle_count);
+        free(expected);
+        pelt_clusters_destroy(clusters);
+        pelt_packed_mesh_destroy(mesh);
+        free_primitive(&p);
+    }
+}
+
 static void more_joints_than_fit_make_more_clusters(void **state)
 {
     (void)state;
@@ -321,6 +348,7 @@ int main(void)
         cmocka_unit_test(lines_of_two_corners_are_left_out),
         cmocka_unit_test(any_coordinates_will_do),
         cmocka_unit_test(triangles_in_one_place_have_one_level),
+        cmocka_unit_test(tangles_come_to_an_end),
         cmocka_unit_test(more_joints_than_fit_make_more_clusters),
         cmocka_unit_test(no_triangles_no_clusters),
         cmocka_unit_test(what_cannot_be_is_refused),

@@ -76,8 +76,8 @@ typedef struct pelt_clusters_info {
     const pelt_primitive *primitive; /* that mesh was packed from: its triangles */
 
     /* Levels wanted, up to PELT_LOD_MAX, each of about half as many triangles as the one before;
-     * 0: 1. There are fewer where the next one would have more than three quarters of them, and
-     * none is made from one of less than 16. */
+     * 0: 1. There are fewer where the next one would have more than three quarters of them; none
+     * is made from one of less than 16, or where many thousands of triangles meet in a place. */
     uint32_t lod_count;
 
     /* Poses that levels are judged in: pose_count times joint_count matrices of 12 floats each,

@@ -16,11 +16,16 @@ typedef struct triangle_list {
  * the bind pose), and in the bind pose alone. */
 typedef struct cluster_level {
     triangle_list triangles;
+    bool tangled; /* pelt_is_tangled */
     float error, bind_error;
 } cluster_level;
 
-/* Adds coarser levels to the first, which has its triangles, up to info->lod_count. All of them are
- * the caller's to release, also after a failure. */
+/* Whether these are such that only the plainest algorithms come to an end. */
+pelt_result pelt_is_tangled(const pelt_host *host, const pelt_packed_mesh *mesh,
+                            const triangle_list *triangles, bool *tangled);
+
+/* Adds coarser levels to the first, which has its triangles, up to info->lod_count; none if it
+ * is tangled. All of them are the caller's to release, also after a failure. */
 pelt_result pelt_levels_make(const pelt_host *host, const pelt_clusters_info *info,
                              cluster_level levels[PELT_LOD_MAX], uint32_t *count);
 

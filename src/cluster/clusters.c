@@ -87,6 +87,10 @@ pelt_result pelt_clusters_create(const pelt_host *host, const pelt_clusters_info
     if (result) {
         goto done;
     }
+    result = pelt_is_tangled(host, info->mesh, &levels[0].triangles, &levels[0].tangled);
+    if (result) {
+        goto done;
+    }
     result = pelt_levels_make(host, info, levels, &level_count);
     if (result) {
         goto done;

@@ -324,9 +324,9 @@ static float *unit_positions(const cluster_cutter *cutter, const triangle_list *
     return positions;
 }
 
-static pelt_result group(const cluster_cutter *cutter, const triangle_list *triangles,
-                         grouping *groups)
+static pelt_result group(const cluster_cutter *cutter, const cluster_level *level, grouping *groups)
 {
+    const triangle_list *triangles = &level->triangles;
     size_t index_count = CORNERS * (size_t)triangles->count;
     size_t most_vertices = cutter->most_vertices;
     size_t most_triangles = cutter->most_triangles / GROUPED_MULTIPLE * GROUPED_MULTIPLE;
@@ -340,6 +340,10 @@ static pelt_result group(const cluster_cutter *cutter, const triangle_list *tria
     pelt_result result = PELT_OK;
     if (!groups->meshlets || !groups->vertices || !groups->triangles || !positions) {
         result = no_memory(cutter);
+    } else if (level->tangled) {
+        groups->count = meshopt_buildMeshletsScan(
+            groups->meshlets, groups->vertices, groups->triangles, triangles->corners, index_count,
+            cutter->mesh->vertex_count, most_vertices, most_triangles);
     } else {
         groups->count = meshopt_buildMeshlets(groups->meshlets, groups->vertices, groups->triangles,
                                               triangles->corners, index_count, positions,
@@ -376,7 +380,7 @@ pelt_result pelt_cutter_add_level(cluster_cutter *cutter, const cluster_level *l
                        .vertex_count = count_vertices(cutter, triangles),
                        .error = level->error,
                        .bind_error = level->bind_error };
-    pelt_result result = triangles->count ? group(cutter, triangles, &groups) : PELT_OK;
+    pelt_result result = triangles->count ? group(cutter, level, &groups) : PELT_OK;
     for (size_t i = 0; i < groups.count && !result; i++) {
         const struct meshopt_Meshlet *meshlet = &groups.meshlets[i];
         for (size_t t = 0; t < meshlet->triangle_count && !result; t++) {

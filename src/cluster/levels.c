@@ -355,7 +355,8 @@ pelt_result pelt_levels_make(const pelt_host *host, const pelt_clusters_info *in
         .host = host, .info = info, .levels = levels, .count = 1, .first_made = 1
     };
     pelt_result result = PELT_OK;
-    bool more = info->lod_count > 1 && levels[0].triangles.count >= TRIANGLES_MIN;
+    bool more =
+        info->lod_count > 1 && !levels[0].tangled && levels[0].triangles.count >= TRIANGLES_MIN;
     if (more) {
         result = init(&maker);
     }

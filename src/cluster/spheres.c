@@ -7,7 +7,7 @@
 _Static_assert(PELT_CLUSTER_VERTEX_MAX == 64, "fits");
 
 /* Steps towards the farthest point. */
-enum { STEPS = 64 };
+enum { STEPS = 32 };
 
 /* Adds a vertex to the sets of the joints that move it. */
 static void mark(const pelt_clusters *clusters, const pelt_cluster *cluster,
