@@ -44,8 +44,12 @@ static const struct pelt_ray_pass fake_pass = {
 static struct {
     uint32_t calls, builds, updates, barriers;
     VkDeviceAddress scratch_low, scratch_high; /* of the beginnings of slices */
-    VkAccelerationStructureKHR last;
+    VkDeviceAddress scratch_end;
 } noted;
+
+/* What builds and refits need. */
+enum { BUILD_BYTES = 1000, REFIT_BYTES = 300 };
+static VkDeviceSize refit_bytes = REFIT_BYTES;
 
 static VKAPI_ATTR void VKAPI_CALL
 count_builds(VkCommandBuffer commands, uint32_t count,
@@ -53,6 +57,7 @@ count_builds(VkCommandBuffer commands, uint32_t count,
              const VkAccelerationStructureBuildRangeInfoKHR *const *ranges)
 {
     (void)commands;
+    VkDeviceAddress free_from = 0;
     noted.calls++;
     for (uint32_t i = 0; i < count; i++) {
         VkDeviceAddress scratch = infos[i].scratchData.deviceAddress;
@@ -68,7 +73,10 @@ count_builds(VkCommandBuffer commands, uint32_t count,
         noted.scratch_high = scratch > noted.scratch_high ? scratch : noted.scratch_high;
         noted.builds += !update;
         noted.updates += update;
-        noted.last = infos[i].dstAccelerationStructure;
+        /* Slices of a call do not overlap. */
+        assert_true(scratch >= free_from);
+        free_from = scratch + (update ? refit_bytes : BUILD_BYTES);
+        noted.scratch_end = free_from > noted.scratch_end ? free_from : noted.scratch_end;
     }
 }
 
@@ -105,8 +113,8 @@ static world *make_world(void)
                                                           .triangle_count = 100 };
         }
         self->sizes[i] = (pelt_ray_sizes){ .structure = 5000,
-                                           .build_scratch = 1000,
-                                           .update_scratch = 300,
+                                           .build_scratch = BUILD_BYTES,
+                                           .update_scratch = REFIT_BYTES,
                                            .vertex_count = 180,
                                            .triangle_count = 300,
                                            .geometry_count = GEOMETRIES };
@@ -156,7 +164,7 @@ static void run(world *self)
     assert_int_equal(noted.builds, self->plan.build_count + self->plan.rebuild_count);
     assert_int_equal(noted.updates, self->plan.refit_count);
     assert_true(noted.calls == 0 || noted.scratch_low >= scratch);
-    assert_true(noted.calls == 0 || noted.scratch_high + 300 <= scratch + self->plan.scratch_size);
+    assert_true(noted.calls == 0 || noted.scratch_end <= scratch + self->plan.scratch_size);
 
     /* Once only. */
     uint32_t calls = noted.calls;
@@ -593,6 +601,24 @@ static void scratch_is_split_into_batches(void **state)
     free_world(self);
 }
 
+/* Refits that need no scratch memory have an address of it all the same, each its own. */
+static void nothing_has_an_address_too(void **state)
+{
+    (void)state;
+    world *self = make_world();
+    for (uint32_t i = 0; i < STRUCTURES; i++) {
+        self->sizes[i].update_scratch = 0;
+    }
+    refit_bytes = 0;
+    run(self);
+    run(self);
+    refit_bytes = REFIT_BYTES;
+    assert_int_equal(self->plan.refit_count, STRUCTURES);
+    assert_int_equal(self->plan.scratch_size, ALIGNMENT * STRUCTURES + ALIGNMENT - 1);
+    assert_int_equal(noted.scratch_high - noted.scratch_low, ALIGNMENT * (STRUCTURES - 1));
+    free_world(self);
+}
+
 /* One mistake each in structure 4, its second geometry or its sizes. */
 typedef struct mistake {
     const char *names;
@@ -812,6 +838,7 @@ int main(void)
         cmocka_unit_test(rebuilds_keep_to_the_budget),
         cmocka_unit_test(budgets_count_triangles_and_demanded_builds),
         cmocka_unit_test(scratch_is_split_into_batches),
+        cmocka_unit_test(nothing_has_an_address_too),
         cmocka_unit_test(refuses_every_mistake_and_names_it),
         cmocka_unit_test(survives_a_lack_of_memory),
         cmocka_unit_test(writes_instances),

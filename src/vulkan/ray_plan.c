@@ -330,6 +330,12 @@ typedef struct layout {
     VkDeviceSize most; /* of all batches */
 } layout;
 
+/* What a structure takes of it. Vulkan wants an address even of who needs nothing. */
+static VkDeviceSize slice_of(const pelt_ray_scene *scene, VkDeviceSize size)
+{
+    return pelt_align(size > 0 ? size : 1, scene->limits.scratch_alignment);
+}
+
 /* Whether another structure still fits into the batch. */
 static bool has_room(const layout *self, VkDeviceSize size)
 {
@@ -339,7 +345,7 @@ static bool has_room(const layout *self, VkDeviceSize size)
 static pelt_result place(pelt_ray_scene *scene, uint32_t index, VkDeviceSize size, layout *self,
                          VkDeviceSize *offset)
 {
-    size = pelt_align(size, scene->limits.scratch_alignment);
+    size = slice_of(scene, size);
     if (!has_room(self, size)) {
         if (self->used == 0 || size > self->limit) {
             return pelt_fail(scene->host, PELT_ERROR_RANGE, NULL, NULL,
@@ -418,7 +424,7 @@ static pelt_result lay_out(pelt_ray_scene *scene, const pelt_ray_frame *frame, p
         if (!scene->slots[i].present) {
             continue;
         }
-        bound += pelt_align(largest_scratch(blas->sizes), scene->limits.scratch_alignment);
+        bound += slice_of(scene, largest_scratch(blas->sizes));
         if (scene->slots[i].action != PELT_RAY_KEEP) {
             pelt_result result = add_info(scene, i, blas, first, &self);
             if (result != PELT_OK) {
