@@ -135,7 +135,7 @@ void pelt_character_clusters_destroy(pelt_character_clusters *clusters)
     if (!clusters) {
         return;
     }
-    for (uint32_t i = 0; i < clusters->mesh_count; i++) {
+    for (uint32_t i = 0; clusters->clusters && i < clusters->mesh_count; i++) {
         pelt_clusters_destroy(clusters->clusters[i]);
     }
     pelt_release(clusters->host, clusters->clusters);

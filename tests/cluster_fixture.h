@@ -15,7 +15,8 @@ static inline pelt_primitive make_grid(uint32_t width, uint32_t triangle_count, 
     pelt_primitive p = make_primitive(width * rows, slots, width);
     p.topology = PELT_TRIANGLES;
     for (uint32_t v = 0; v < p.vertex_count; v++) {
-        float x = (float)(v % width), y = (float)(v / width);
+        uint32_t row = v / width;
+        float x = (float)(v % width), y = (float)row;
         memcpy(p.positions + 3 * (size_t)v, (float[]){ x, y, 0.01f * x * y }, 3 * sizeof(float));
     }
     p.index_count = 3 * triangle_count;
@@ -39,9 +40,9 @@ static inline pelt_primitive make_tube(uint32_t around, uint32_t along, bool sea
     p.topology = PELT_TRIANGLES;
     p.texcoords = allocate(p.vertex_count, 2 * sizeof(float));
     for (uint32_t v = 0; v < p.vertex_count; v++) {
-        uint32_t column = v % columns;
+        uint32_t row = v / columns, column = v % columns;
         double angle = 2.0 * 3.14159265358979 * (column % around) / around;
-        double y = 8.0 * (v / columns) / along, at = fmin(fmax(y - 0.5, 0.0), 7.0);
+        double y = 8.0 * row / along, at = fmin(fmax(y - 0.5, 0.0), 7.0);
         uint32_t joint = (uint32_t)fmin(at, 6.0);
         const float position[3] = { (float)cos(angle), (float)y, (float)sin(angle) };
         memcpy(p.positions + 3 * (size_t)v, position, sizeof(position));

@@ -50,7 +50,7 @@ static void check_spheres(const pelt_clusters *clusters, const pelt_packed_mesh 
              * in the last place, or two. */
             double half_diagonal = 0.5 * distance(min, max), rounding = 1e-40;
             for (int axis = 0; axis < 3; axis++) {
-                rounding += 0x1p-23 * fmax(fabsf(min[axis]), fabsf(max[axis]));
+                rounding += 0x1p-23 * (double)fmaxf(fabsf(min[axis]), fabsf(max[axis]));
             }
             assert_true(sphere[3] <= half_diagonal * (1 + 0x1p-23) + rounding);
         }

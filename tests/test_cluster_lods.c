@@ -239,7 +239,8 @@ static pelt_primitive take_apart(const pelt_primitive *p, bool own_texcoords)
         memcpy(q.texcoords + 2 * v, p->texcoords + 2 * from, 2 * sizeof(float));
         memcpy(q.joints + 4 * v, p->joints + 4 * from, 4 * sizeof(uint16_t));
         memcpy(q.weights + 4 * v, p->weights + 4 * from, 4 * sizeof(float));
-        q.texcoords[2 * v] += own_texcoords ? (float)(v / 3) : 0.0f;
+        size_t triangle = v / 3;
+        q.texcoords[2 * v] += own_texcoords ? (float)triangle : 0.0f;
     }
     return q;
 }

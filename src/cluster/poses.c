@@ -121,17 +121,14 @@ pelt_result pelt_poses_init(pose_set *poses, const pelt_host *host, const pelt_c
     *poses = (pose_set){ .host = host, .info = info };
     poses->count = 1 + (info->poses ? info->pose_count : 0);
     poses->positions = pelt_allocate(host, vertex_count, 3 * sizeof(*poses->positions));
-    pelt_result result = PELT_ERROR_MEMORY;
-    if (poses->positions) {
-        result = choose_keys(poses, used, used_count);
-        if (result) {
-            return result;
-        }
-        poses->space = pelt_allocate(host, vertex_count, SPACE * sizeof(*poses->space));
-    }
-    if (!poses->space) {
+    poses->space = pelt_allocate(host, vertex_count, SPACE * sizeof(*poses->space));
+    if (!poses->positions || !poses->space) {
         return pelt_fail(host, PELT_ERROR_MEMORY, NULL, NULL, "no memory for %u posed vertices",
                          vertex_count);
+    }
+    pelt_result result = choose_keys(poses, used, used_count);
+    if (result) {
+        return result;
     }
     for (uint32_t key = 0; key < poses->key_count; key++) {
         add_to_space(poses, key, used, used_count);
