@@ -1947,6 +1947,22 @@ class StudySquash(Case):
                 self.assertAlmostEqual(float(printed[1]), method["worstDegrees"], delta=0.0501)
         self.assertLessEqual(max(map(len, run.out.splitlines())), 100)
 
+    def test_table_of_the_documents(self):
+        with open("docs/normals.md") as file:
+            heads, rows = re.search(r"(?m)^\| case (.*)\n\|[-|]+\n((?:\|.*\n)+)", file.read()).groups()
+        columns = [head.split(", ") for head in heads.strip(" |").split(" | ")]
+        self.assertEqual(sum(columns, []), self.METHODS)
+        rows = [row.strip("| ").split(" | ") for row in rows.splitlines()]
+        cases = self.ok("study", "squash", "--json").json()["cases"]
+        self.assertEqual([row[0].split(":")[0] for row in rows], [case["name"] for case in cases])
+        for row, case in zip(rows, cases):
+            methods = {method["name"]: method for method in case["methods"]}
+            for names, cell in zip(columns, row[1:], strict=True):
+                mean, worst = map(float, cell.split(" / "))
+                for name in names:
+                    self.assertAlmostEqual(mean, methods[name]["meanDegrees"], delta=0.0501)
+                    self.assertAlmostEqual(worst, methods[name]["worstDegrees"], delta=0.501)
+
     def test_characters(self):
         sample = self.folder.sample
         run = self.ok("study", "squash", sample, "--poses", 2, "--case", "twist")
