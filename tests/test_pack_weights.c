@@ -1,4 +1,5 @@
 /* What weights are after packing: decoded here from the documented bits, in integers. */
+#include "pack/walk.h"
 #include "pack_fixture.h"
 
 #define UNIT (1.0 / 4096.0)
@@ -332,6 +333,45 @@ static void equal_weights_keep_the_order_of_their_slots(void **state)
     free_primitive(&p);
 }
 
+/* Slots in their order without zeros, the implied one last, also where 0 or less is left for it;
+ * for one set and several, joints of 8 and of 16 bits. */
+static void walks_through_the_codes(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = { 1, 2, 4, 5, 8, 11 }, joint_counts[] = { 12, 1000 };
+    for (int c = 0; c < 6; c++) {
+        for (int j = 0; j < 2; j++) {
+            pelt_primitive p = make_primitive(40, counts[c], 3);
+            random_influences(&p, counts[c], joint_counts[j], 5);
+            pelt_packed_mesh *mesh = pack(&p);
+            mesh->weights[7] = 2047 | 1024u << 11 | 1023u << 22; /* 1/2 + 1/4 + 1/4 */
+            uint32_t slots = 4 * mesh->set_count;
+            int32_t *codes = allocate(slots, sizeof(*codes));
+            for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+                read_codes(mesh, v, codes);
+                influence_walk walk = walk_influences(mesh, v);
+                assert_int_equal(walk.implied_joint, read_joint(mesh, v, 0));
+                uint32_t joint;
+                float weight;
+                for (uint32_t i = 1; i < slots; i++) {
+                    if (codes[i] > 0) {
+                        assert_true(next_influence(&walk, &joint, &weight));
+                        assert_int_equal(joint, read_joint(mesh, v, i));
+                        assert_true(weight == (float)(codes[i] / 65536.0));
+                    }
+                }
+                assert_true(next_influence(&walk, &joint, &weight));
+                assert_int_equal(joint, read_joint(mesh, v, 0));
+                assert_true(weight == (float)(codes[0] / 65536.0));
+                assert_false(next_influence(&walk, &joint, &weight));
+            }
+            free(codes);
+            pelt_packed_mesh_destroy(mesh);
+            free_primitive(&p);
+        }
+    }
+}
+
 static void joint_width_follows_the_largest_index(void **state)
 {
     (void)state;
@@ -362,6 +402,7 @@ int main(void)
         cmocka_unit_test(awkward_weights_have_known_codes),
         cmocka_unit_test(implied_weight_is_never_negative),
         cmocka_unit_test(equal_weights_keep_the_order_of_their_slots),
+        cmocka_unit_test(walks_through_the_codes),
         cmocka_unit_test(joint_width_follows_the_largest_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 #include "base/base.h"
-#include "pack/codec.h"
 #include "pack/influences.h"
+#include "pack/walk.h"
 
 #include <math.h>
 
@@ -15,21 +15,13 @@ static void transform(const double *matrix, const float point[3], double out[3])
 /* Adds the decoded weights of a vertex to weight_of and returns the implied one's joint. */
 static uint32_t add_decoded(const pelt_packed_mesh *mesh, uint32_t vertex, double *weight_of)
 {
-    uint32_t implied = 0;
-    double rest = 1.0;
-    for (uint32_t set = 0; set < mesh->set_count; set++) {
-        float weights[4];
-        uint32_t joints[4];
-        decode_weights(mesh, set, vertex, weights);
-        decode_joints(mesh, set, vertex, joints);
-        implied = set == 0 ? joints[0] : implied;
-        for (int k = 0; k < 4; k++) {
-            weight_of[joints[k]] += weights[k];
-            rest -= weights[k];
-        }
+    influence_walk walk = walk_influences(mesh, vertex);
+    uint32_t joint;
+    float weight;
+    while (next_influence(&walk, &joint, &weight)) {
+        weight_of[joint] += weight;
     }
-    weight_of[implied] += rest;
-    return implied;
+    return walk.implied_joint;
 }
 
 /* Joints that the mesh or the primitive gives a weight lie below this. */

@@ -1,7 +1,7 @@
 #include "base/base.h"
-#include "pack/codec.h"
 #include "pack/influences.h"
 #include "pack/order.h"
+#include "pack/walk.h"
 
 #include <math.h>
 
@@ -378,11 +378,8 @@ void pelt_unpack_influences(const pelt_packed_mesh *mesh, uint32_t vertex, uint3
 {
     float implied = 1.0f;
     for (uint32_t set = 0; set < mesh->set_count; set++) {
-        decode_weights(mesh, set, vertex, weights + 4 * (size_t)set);
-        decode_joints(mesh, set, vertex, joints + 4 * (size_t)set);
-        for (size_t k = 0; k < 4; k++) {
-            implied -= weights[4 * (size_t)set + k];
-        }
+        decode_set(mesh, set, vertex, joints + 4 * (size_t)set, weights + 4 * (size_t)set,
+                   &implied);
     }
     weights[0] = implied;
 }

@@ -2,7 +2,7 @@
 
 #include "base/base.h"
 #include "base/box.h"
-#include "pack/codec.h"
+#include "pack/walk.h"
 #include "skin/rounding.h"
 
 pelt_result pelt_joint_boxes_create(const pelt_host *host, const pelt_packed_mesh *mesh,
@@ -26,23 +26,13 @@ pelt_result pelt_joint_boxes_create(const pelt_host *host, const pelt_packed_mes
         bind[j] = (pelt_box)PELT_BOX_EMPTY;
     }
     for (uint32_t vertex = 0; vertex < mesh->vertex_count; vertex++) {
-        float implied_weight = 1.0f;
-        uint32_t implied_joint = 0;
-        for (uint32_t set = 0; set < mesh->set_count; set++) {
-            float weights[4];
-            uint32_t joints[4];
-            decode_weights(mesh, set, vertex, weights);
-            decode_joints(mesh, set, vertex, joints);
-            implied_joint = set == 0 ? joints[0] : implied_joint;
-            for (int k = 0; k < 4; k++) {
-                if (weights[k] > 0.0f) {
-                    box_add(&bind[joints[k]], vertices[vertex].position);
-                    implied_weight -= weights[k];
-                }
+        influence_walk walk = walk_influences(mesh, vertex);
+        uint32_t joint;
+        float weight;
+        while (next_influence(&walk, &joint, &weight)) {
+            if (weight > 0.0f) {
+                box_add(&bind[joint], vertices[vertex].position);
             }
-        }
-        if (implied_weight > 0.0f) {
-            box_add(&bind[implied_joint], vertices[vertex].position);
         }
     }
     *out = boxes;

@@ -1,6 +1,6 @@
 /* Skinning in double precision: the oracle of every other path. Plain before fast. */
 #include "anim/dual_quaternion.h"
-#include "pack/codec.h"
+#include "pack/walk.h"
 
 #include <float.h>
 #include <math.h>
@@ -115,24 +115,13 @@ static void blend_given(const pelt_reference_job *job, uint32_t vertex, joint_bl
 static void blend_packed(const pelt_reference_job *job, uint32_t vertex, joint_blend *out)
 {
     const pelt_packed_mesh *mesh = job->influences_of;
-    uint32_t packed = mesh->packed_vertices[vertex];
-    uint32_t joints[4];
-    float weights[4];
-    double implied = 1;
-    decode_joints(mesh, 0, packed, joints);
-    uint32_t implied_joint = joints[0];
-    choose_dominant(job, out, implied_joint);
-    for (uint32_t set = 0; set < mesh->set_count; set++) {
-        decode_weights(mesh, set, packed, weights);
-        decode_joints(mesh, set, packed, joints);
-        for (int i = 0; i < 4; i++) {
-            if (weights[i] != 0) {
-                add_joint(job, out, joints[i], (double)weights[i]);
-                implied -= (double)weights[i];
-            }
-        }
+    influence_walk walk = walk_influences(mesh, mesh->packed_vertices[vertex]);
+    uint32_t joint;
+    float weight;
+    choose_dominant(job, out, walk.implied_joint);
+    while (next_influence(&walk, &joint, &weight)) {
+        add_joint(job, out, joint, (double)weight);
     }
-    add_joint(job, out, implied_joint, implied);
 }
 
 static void blend_vertex(const pelt_reference_job *job, uint32_t vertex, joint_blend *out)
