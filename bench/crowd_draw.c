@@ -26,39 +26,35 @@ typedef struct draw_constants {
     };
 } draw_constants;
 
-static const struct {
-    const char *name;
-    size_t offset;
-} entry_points[] = {
-#define NAMED(name, field)                                                                         \
-    {                                                                                              \
-        name, offsetof(pelt_bench_crowd_functions, field)                                          \
-    }
-    NAMED("vkCreateImage", create_image),
-    NAMED("vkDestroyImage", destroy_image),
-    NAMED("vkGetImageMemoryRequirements", get_image_memory_requirements),
-    NAMED("vkAllocateMemory", allocate_memory),
-    NAMED("vkFreeMemory", free_memory),
-    NAMED("vkBindImageMemory", bind_image_memory),
-    NAMED("vkCreateImageView", create_image_view),
-    NAMED("vkDestroyImageView", destroy_image_view),
-    NAMED("vkCreateDescriptorSetLayout", create_descriptor_set_layout),
-    NAMED("vkDestroyDescriptorSetLayout", destroy_descriptor_set_layout),
-    NAMED("vkCreateDescriptorPool", create_descriptor_pool),
-    NAMED("vkDestroyDescriptorPool", destroy_descriptor_pool),
-    NAMED("vkAllocateDescriptorSets", allocate_descriptor_sets),
-    NAMED("vkUpdateDescriptorSets", update_descriptor_sets),
-    NAMED("vkCreateGraphicsPipelines", create_graphics_pipelines),
-    NAMED("vkCmdBeginRendering", cmd_begin_rendering),
-    NAMED("vkCmdEndRendering", cmd_end_rendering),
-    NAMED("vkCmdSetCullMode", cmd_set_cull_mode),
-    NAMED("vkCmdBindDescriptorSets", cmd_bind_descriptor_sets),
-    NAMED("vkCmdBindIndexBuffer", cmd_bind_index_buffer),
-    NAMED("vkCmdDrawIndexed", cmd_draw_indexed),
-    NAMED("vkCmdDrawIndexedIndirect", cmd_draw_indexed_indirect),
-    NAMED("vkCmdCopyBufferToImage", cmd_copy_buffer_to_image),
-    NAMED("vkCmdCopyImageToBuffer", cmd_copy_image_to_buffer),
-#undef NAMED
+static const pelt_entry_point entry_points[] = {
+    { "vkCreateImage", offsetof(pelt_bench_crowd_functions, create_image) },
+    { "vkDestroyImage", offsetof(pelt_bench_crowd_functions, destroy_image) },
+    { "vkGetImageMemoryRequirements",
+      offsetof(pelt_bench_crowd_functions, get_image_memory_requirements) },
+    { "vkAllocateMemory", offsetof(pelt_bench_crowd_functions, allocate_memory) },
+    { "vkFreeMemory", offsetof(pelt_bench_crowd_functions, free_memory) },
+    { "vkBindImageMemory", offsetof(pelt_bench_crowd_functions, bind_image_memory) },
+    { "vkCreateImageView", offsetof(pelt_bench_crowd_functions, create_image_view) },
+    { "vkDestroyImageView", offsetof(pelt_bench_crowd_functions, destroy_image_view) },
+    { "vkCreateDescriptorSetLayout",
+      offsetof(pelt_bench_crowd_functions, create_descriptor_set_layout) },
+    { "vkDestroyDescriptorSetLayout",
+      offsetof(pelt_bench_crowd_functions, destroy_descriptor_set_layout) },
+    { "vkCreateDescriptorPool", offsetof(pelt_bench_crowd_functions, create_descriptor_pool) },
+    { "vkDestroyDescriptorPool", offsetof(pelt_bench_crowd_functions, destroy_descriptor_pool) },
+    { "vkAllocateDescriptorSets", offsetof(pelt_bench_crowd_functions, allocate_descriptor_sets) },
+    { "vkUpdateDescriptorSets", offsetof(pelt_bench_crowd_functions, update_descriptor_sets) },
+    { "vkCreateGraphicsPipelines",
+      offsetof(pelt_bench_crowd_functions, create_graphics_pipelines) },
+    { "vkCmdBeginRendering", offsetof(pelt_bench_crowd_functions, cmd_begin_rendering) },
+    { "vkCmdEndRendering", offsetof(pelt_bench_crowd_functions, cmd_end_rendering) },
+    { "vkCmdSetCullMode", offsetof(pelt_bench_crowd_functions, cmd_set_cull_mode) },
+    { "vkCmdBindDescriptorSets", offsetof(pelt_bench_crowd_functions, cmd_bind_descriptor_sets) },
+    { "vkCmdBindIndexBuffer", offsetof(pelt_bench_crowd_functions, cmd_bind_index_buffer) },
+    { "vkCmdDrawIndexed", offsetof(pelt_bench_crowd_functions, cmd_draw_indexed) },
+    { "vkCmdDrawIndexedIndirect", offsetof(pelt_bench_crowd_functions, cmd_draw_indexed_indirect) },
+    { "vkCmdCopyBufferToImage", offsetof(pelt_bench_crowd_functions, cmd_copy_buffer_to_image) },
+    { "vkCmdCopyImageToBuffer", offsetof(pelt_bench_crowd_functions, cmd_copy_image_to_buffer) },
 };
 enum { ENTRY_COUNT = sizeof(entry_points) / sizeof(entry_points[0]) };
 _Static_assert(sizeof(pelt_bench_crowd_functions) == ENTRY_COUNT * sizeof(PFN_vkVoidFunction),
@@ -72,26 +68,8 @@ static pelt_result load_functions(pelt_bench_crowd_data *data)
                          "%s lacks dynamicRendering or graphics, which the crowd is drawn with",
                          device->properties.deviceName);
     }
-    for (size_t i = 0; i < ENTRY_COUNT; i++) {
-        PFN_vkVoidFunction function =
-            device->get_device_proc_addr(device->vulkan.device, entry_points[i].name);
-        if (!function) {
-            return pelt_fail(data->bench->host, PELT_ERROR_DEVICE, NULL, NULL,
-                             "the driver has no %s", entry_points[i].name);
-        }
-        memcpy((char *)&data->vk + entry_points[i].offset, &function, sizeof(function));
-    }
-    return PELT_OK;
-}
-
-static pelt_result check_status(const pelt_bench_crowd_data *data, VkResult status,
-                                const char *call)
-{
-    bool memory = status == VK_ERROR_OUT_OF_DEVICE_MEMORY || status == VK_ERROR_OUT_OF_HOST_MEMORY;
-    return status == VK_SUCCESS
-               ? PELT_OK
-               : pelt_fail(data->bench->host, memory ? PELT_ERROR_MEMORY : PELT_ERROR_VULKAN, NULL,
-                           NULL, "%s: VkResult %d", call, (int)status);
+    return pelt_load_entry_points(data->bench->host, device->get_device_proc_addr,
+                                  device->vulkan.device, entry_points, ENTRY_COUNT, &data->vk);
 }
 
 static VkResult allocate(const pelt_bench_crowd_data *data, pelt_bench_image *image)
@@ -146,7 +124,7 @@ static pelt_result create_image(const pelt_bench_crowd_data *data, VkFormat form
     if (status == VK_SUCCESS) {
         status = data->vk.create_image_view(device, &view, NULL, &out->view);
     }
-    return check_status(data, status, "an image");
+    return pelt_bench_check_status(data->bench, status, "an image");
 }
 
 static void destroy_image(const pelt_bench_crowd_data *data, const pelt_bench_image *image)
@@ -273,7 +251,7 @@ static pelt_result create_sets(pelt_bench_crowd_data *data)
             data->vk.update_descriptor_sets(device, 1, &write, 0, NULL);
         }
     }
-    return check_status(data, status, "descriptor sets");
+    return pelt_bench_check_status(data->bench, status, "descriptor sets");
 }
 
 static pelt_result create_layout(pelt_bench_crowd_data *data)
@@ -286,10 +264,11 @@ static pelt_result create_layout(pelt_bench_crowd_data *data)
         .pushConstantRangeCount = 1,
         .pPushConstantRanges = &range,
     };
-    return check_status(data,
-                        data->bench->vk.create_pipeline_layout(data->bench->device->vulkan.device,
-                                                               &info, NULL, &data->layout),
-                        "vkCreatePipelineLayout");
+    return pelt_bench_check_status(
+        data->bench,
+        data->bench->vk.create_pipeline_layout(data->bench->device->vulkan.device, &info, NULL,
+                                               &data->layout),
+        "vkCreatePipelineLayout");
 }
 
 static pelt_result create_pipeline(pelt_bench_crowd_data *data, int form,
@@ -360,11 +339,11 @@ static pelt_result create_pipeline(pelt_bench_crowd_data *data, int form,
         .pDynamicState = &dynamic,
         .layout = data->layout,
     };
-    return check_status(data,
-                        data->vk.create_graphics_pipelines(data->bench->device->vulkan.device,
-                                                           VK_NULL_HANDLE, 1, &info, NULL,
-                                                           &data->pipelines[form]),
-                        "vkCreateGraphicsPipelines");
+    return pelt_bench_check_status(
+        data->bench,
+        data->vk.create_graphics_pipelines(data->bench->device->vulkan.device, VK_NULL_HANDLE, 1,
+                                           &info, NULL, &data->pipelines[form]),
+        "vkCreateGraphicsPipelines");
 }
 
 static pelt_result create_form(pelt_bench_crowd_data *data, int form)
@@ -407,10 +386,10 @@ static pelt_result create_form(pelt_bench_crowd_data *data, int form)
     VkResult status =
         data->bench->vk.create_shader_module(device, &vertex, NULL, &stages[0].module);
     if (status != VK_SUCCESS) {
-        return check_status(data, status, "vkCreateShaderModule");
+        return pelt_bench_check_status(data->bench, status, "vkCreateShaderModule");
     }
     status = data->bench->vk.create_shader_module(device, &fragment, NULL, &stages[1].module);
-    pelt_result result = check_status(data, status, "vkCreateShaderModule");
+    pelt_result result = pelt_bench_check_status(data->bench, status, "vkCreateShaderModule");
     if (result == PELT_OK) {
         result = create_pipeline(data, form, stages);
         data->bench->vk.destroy_shader_module(device, stages[1].module, NULL);

@@ -1,8 +1,6 @@
 /* Entry points and pipelines. */
 #include "bench/internal.h"
 
-#include <string.h>
-
 static const uint32_t global_atomics_code[] =
 #include "global_atomics.comp.inc"
     ;
@@ -70,12 +68,7 @@ static const shader_code shaders[BENCH_PIPELINE_COUNT] = {
     [BENCH_SEED_REDUCE] = { seed_reduce_code, sizeof(seed_reduce_code), VK_TRUE },
 };
 
-typedef struct entry_point {
-    const char *name;
-    size_t offset;
-} entry_point;
-
-static const entry_point entry_points[] = {
+static const pelt_entry_point entry_points[] = {
     { "vkCreateShaderModule", offsetof(pelt_bench_functions, create_shader_module) },
     { "vkDestroyShaderModule", offsetof(pelt_bench_functions, destroy_shader_module) },
     { "vkCreatePipelineLayout", offsetof(pelt_bench_functions, create_pipeline_layout) },
@@ -98,25 +91,9 @@ enum { ENTRY_COUNT = sizeof(entry_points) / sizeof(entry_points[0]) };
 _Static_assert(sizeof(pelt_bench_functions) == ENTRY_COUNT * sizeof(PFN_vkVoidFunction),
                "every function has its row");
 
-static pelt_result load_functions(pelt_bench *bench)
+pelt_result pelt_bench_check_status(const pelt_bench *bench, VkResult status, const char *call)
 {
-    for (size_t i = 0; i < ENTRY_COUNT; i++) {
-        PFN_vkVoidFunction function =
-            bench->device->get_device_proc_addr(bench->device->vulkan.device, entry_points[i].name);
-        if (!function) {
-            return pelt_fail(bench->host, PELT_ERROR_DEVICE, NULL, NULL, "the driver has no %s",
-                             entry_points[i].name);
-        }
-        memcpy((char *)&bench->vk + entry_points[i].offset, &function, sizeof(function));
-    }
-    return PELT_OK;
-}
-
-static pelt_result check_status(const pelt_bench *bench, VkResult status, const char *call)
-{
-    return status == VK_SUCCESS ? PELT_OK
-                                : pelt_fail(bench->host, PELT_ERROR_VULKAN, NULL, NULL,
-                                            "%s: VkResult %d", call, (int)status);
+    return status == VK_SUCCESS ? PELT_OK : pelt_vulkan_fail(bench->host, status, call);
 }
 
 /* Whether waves can reduce, vote and broadcast in compute shaders. */
@@ -154,7 +131,7 @@ static pelt_result create_pipeline(pelt_bench *bench, const shader_code *shader,
     VkShaderModule module;
     VkResult status = bench->vk.create_shader_module(device, &module_info, NULL, &module);
     if (status != VK_SUCCESS) {
-        return check_status(bench, status, "vkCreateShaderModule");
+        return pelt_bench_check_status(bench, status, "vkCreateShaderModule");
     }
     const VkSpecializationMapEntry entry = { .constantID = 0, .size = sizeof(shader->constant) };
     const VkSpecializationInfo constants = {
@@ -176,7 +153,7 @@ static pelt_result create_pipeline(pelt_bench *bench, const shader_code *shader,
     };
     status = bench->vk.create_compute_pipelines(device, VK_NULL_HANDLE, 1, &info, NULL, out);
     bench->vk.destroy_shader_module(device, module, NULL);
-    return check_status(bench, status, "vkCreateComputePipelines");
+    return pelt_bench_check_status(bench, status, "vkCreateComputePipelines");
 }
 
 static pelt_result create_objects(pelt_bench *bench)
@@ -191,7 +168,7 @@ static pelt_result create_objects(pelt_bench *bench)
     };
     VkResult status = bench->vk.create_pipeline_layout(device, &layout, NULL, &bench->layout);
     if (status != VK_SUCCESS) {
-        return check_status(bench, status, "vkCreatePipelineLayout");
+        return pelt_bench_check_status(bench, status, "vkCreatePipelineLayout");
     }
     const VkQueryPoolCreateInfo queries = {
         .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
@@ -200,7 +177,7 @@ static pelt_result create_objects(pelt_bench *bench)
     };
     status = bench->vk.create_query_pool(device, &queries, NULL, &bench->queries);
     if (status != VK_SUCCESS) {
-        return check_status(bench, status, "vkCreateQueryPool");
+        return pelt_bench_check_status(bench, status, "vkCreateQueryPool");
     }
     pelt_result result = PELT_OK;
     uint32_t count = bench->subgroups ? BENCH_PIPELINE_COUNT : BENCH_WAVE_ATOMICS;
@@ -228,7 +205,9 @@ pelt_result pelt_bench_create(const pelt_host *host, pelt_headless *device, pelt
     bench->host = host;
     bench->device = device;
     bench->subgroups = has_subgroups(device);
-    pelt_result result = load_functions(bench);
+    pelt_result result =
+        pelt_load_entry_points(host, device->get_device_proc_addr, device->vulkan.device,
+                               entry_points, ENTRY_COUNT, &bench->vk);
     if (result != PELT_OK) {
         pelt_release(host, bench);
         return result;

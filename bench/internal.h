@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "bench/bench.h"
 #include "bench/layout.h"
+#include "vulkan/functions.h"
 
 /* Entry points, by the device's own loader. */
 typedef struct pelt_bench_functions {
@@ -60,6 +61,9 @@ struct pelt_bench {
     VkQueryPool queries; /* two timestamps */
     pelt_skin_pass *pass;
 };
+
+/* PELT_OK for VK_SUCCESS, else an error that names the call. */
+pelt_result pelt_bench_check_status(const pelt_bench *bench, VkResult status, const char *call);
 
 /* Binds, pushes and dispatches groups of BENCH_GROUP, in two dimensions where there are many. */
 void pelt_bench_dispatch(const pelt_bench *bench, VkCommandBuffer commands,

@@ -13,8 +13,7 @@ static pelt_result read_timestamps(const pelt_bench *bench, double *seconds, boo
         bench->device->vulkan.device, bench->queries, 0, 2, sizeof(ticks), ticks, sizeof(ticks[0]),
         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
     if (status != VK_SUCCESS) {
-        return pelt_fail(bench->host, PELT_ERROR_VULKAN, NULL, NULL,
-                         "vkGetQueryPoolResults: VkResult %d", (int)status);
+        return pelt_bench_check_status(bench, status, "vkGetQueryPoolResults");
     }
     *wrapped = ticks[1] < ticks[0];
     *seconds = (double)(ticks[1] - ticks[0]) * (double)bench->device->timestamp_period * 1e-9;

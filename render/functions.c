@@ -1,14 +1,7 @@
 /* The table of entry points, through the device's own loader. */
 #include "render/internal.h"
 
-#include <string.h>
-
-typedef struct entry_point {
-    const char *name;
-    size_t offset;
-} entry_point;
-
-static const entry_point entry_points[] = {
+static const pelt_entry_point entry_points[] = {
     { "vkCreateImage", offsetof(pelt_render_functions, create_image) },
     { "vkDestroyImage", offsetof(pelt_render_functions, destroy_image) },
     { "vkGetImageMemoryRequirements",
@@ -62,25 +55,15 @@ _Static_assert(offsetof(pelt_render_functions, cmd_draw_mesh_tasks) ==
                    ENTRY_COUNT * sizeof(PFN_vkVoidFunction),
                "every function has its row");
 
-static PFN_vkVoidFunction load(const pelt_headless *device, const char *name)
-{
-    return device->get_device_proc_addr(device->vulkan.device, name);
-}
-
 pelt_result pelt_render_load_functions(const pelt_host *host, const pelt_headless *device,
                                        pelt_render_functions *out)
 {
-    for (size_t i = 0; i < ENTRY_COUNT; i++) {
-        PFN_vkVoidFunction function = load(device, entry_points[i].name);
-        if (!function) {
-            return pelt_fail(host, PELT_ERROR_DEVICE, NULL, NULL, "%s has no %s",
-                             device->properties.deviceName, entry_points[i].name);
-        }
-        memcpy((char *)out + entry_points[i].offset, &function, sizeof(function));
-    }
+    VkDevice handle = device->vulkan.device;
     out->cmd_draw_mesh_tasks = NULL;
     if (device->mesh_shader && device->task_shader) {
-        out->cmd_draw_mesh_tasks = (PFN_vkCmdDrawMeshTasksEXT)load(device, "vkCmdDrawMeshTasksEXT");
+        out->cmd_draw_mesh_tasks = (PFN_vkCmdDrawMeshTasksEXT)device->get_device_proc_addr(
+            handle, "vkCmdDrawMeshTasksEXT");
     }
-    return PELT_OK;
+    return pelt_load_entry_points(host, device->get_device_proc_addr, handle, entry_points,
+                                  ENTRY_COUNT, out);
 }

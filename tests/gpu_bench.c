@@ -451,6 +451,27 @@ static void sweep_has_a_constant_total(void **state)
     assert_int_equal(points[12].vertices, 1000000);
 }
 
+static PFN_vkGetDeviceProcAddr real_get_device_proc_addr;
+
+static PFN_vkVoidFunction without_filling(VkDevice device, const char *name)
+{
+    return strcmp(name, "vkCmdFillBuffer") == 0 ? NULL : real_get_device_proc_addr(device, name);
+}
+
+static void a_missing_function_is_named(void **state)
+{
+    (void)state;
+    pelt_headless device = *gpu_device();
+    real_get_device_proc_addr = device.get_device_proc_addr;
+    device.get_device_proc_addr = without_filling;
+    unsigned errors = gpu_messages.errors;
+    pelt_bench *bench;
+    assert_int_equal(pelt_bench_create(&gpu_host, &device, &bench), PELT_ERROR_DEVICE);
+    assert_null(bench);
+    assert_int_equal(gpu_messages.errors, errors + 1);
+    assert_non_null(strstr(gpu_messages.last, "vkCmdFillBuffer"));
+}
+
 static void copies(void **state)
 {
     (void)state;
@@ -480,6 +501,7 @@ int main(void)
         cmocka_unit_test(statistics_are_of_the_sorted),
         cmocka_unit_test(scaling_divides_instances_first),
         cmocka_unit_test(sweep_has_a_constant_total),
+        cmocka_unit_test(a_missing_function_is_named),
         cmocka_unit_test(copies),
     };
     return gpu_result(cmocka_run_group_tests(tests, gpu_setup, teardown));

@@ -2,13 +2,7 @@
 
 #include <string.h>
 
-/* One row an entry point: its name and where its pointer goes. */
-typedef struct entry_point {
-    const char *name;
-    size_t offset;
-} entry_point;
-
-static const entry_point instance_entry_points[] = {
+static const pelt_entry_point instance_entry_points[] = {
     { "vkDestroyInstance", offsetof(pelt_instance_functions, destroy_instance) },
     { "vkEnumeratePhysicalDevices", offsetof(pelt_instance_functions, enumerate_physical_devices) },
     { "vkGetPhysicalDeviceProperties",
@@ -27,7 +21,7 @@ static const entry_point instance_entry_points[] = {
     { "vkGetDeviceProcAddr", offsetof(pelt_instance_functions, get_device_proc_addr) },
 };
 
-static const entry_point device_entry_points[] = {
+static const pelt_entry_point device_entry_points[] = {
     { "vkDestroyDevice", offsetof(pelt_device_functions, destroy_device) },
     { "vkGetDeviceQueue", offsetof(pelt_device_functions, get_device_queue) },
     { "vkDeviceWaitIdle", offsetof(pelt_device_functions, device_wait_idle) },
@@ -65,7 +59,7 @@ static const entry_point device_entry_points[] = {
     { "vkCmdCopyBuffer", offsetof(pelt_device_functions, cmd_copy_buffer) },
 };
 
-static const entry_point ray_entry_points[] = {
+static const pelt_entry_point ray_entry_points[] = {
     { "vkCreateAccelerationStructureKHR",
       offsetof(pelt_ray_functions, create_acceleration_structure) },
     { "vkDestroyAccelerationStructureKHR",
@@ -91,7 +85,7 @@ _Static_assert(sizeof(pelt_device_functions) == DEVICE_COUNT * sizeof(PFN_vkVoid
 _Static_assert(sizeof(pelt_ray_functions) == RAY_COUNT * sizeof(PFN_vkVoidFunction),
                "every ray function has its row");
 
-static pelt_result store(const pelt_host *host, const entry_point *entry,
+static pelt_result store(const pelt_host *host, const pelt_entry_point *entry,
                          PFN_vkVoidFunction function, void *table)
 {
     if (!function) {
@@ -108,8 +102,19 @@ pelt_result pelt_load_instance_functions(const pelt_host *host,
 {
     pelt_result result = PELT_OK;
     for (size_t i = 0; i < INSTANCE_COUNT && result == PELT_OK; i++) {
-        const entry_point *entry = &instance_entry_points[i];
+        const pelt_entry_point *entry = &instance_entry_points[i];
         result = store(host, entry, get_instance_proc_addr(instance, entry->name), out);
+    }
+    return result;
+}
+
+pelt_result pelt_load_entry_points(const pelt_host *host,
+                                   PFN_vkGetDeviceProcAddr get_device_proc_addr, VkDevice device,
+                                   const pelt_entry_point *entries, size_t count, void *table)
+{
+    pelt_result result = PELT_OK;
+    for (size_t i = 0; i < count && result == PELT_OK; i++) {
+        result = store(host, &entries[i], get_device_proc_addr(device, entries[i].name), table);
     }
     return result;
 }
@@ -118,12 +123,8 @@ pelt_result pelt_load_device_functions(const pelt_host *host,
                                        PFN_vkGetDeviceProcAddr get_device_proc_addr,
                                        VkDevice device, pelt_device_functions *out)
 {
-    pelt_result result = PELT_OK;
-    for (size_t i = 0; i < DEVICE_COUNT && result == PELT_OK; i++) {
-        const entry_point *entry = &device_entry_points[i];
-        result = store(host, entry, get_device_proc_addr(device, entry->name), out);
-    }
-    return result;
+    return pelt_load_entry_points(host, get_device_proc_addr, device, device_entry_points,
+                                  DEVICE_COUNT, out);
 }
 
 pelt_result pelt_load_ray_functions(const pelt_host *host,
@@ -132,7 +133,7 @@ pelt_result pelt_load_ray_functions(const pelt_host *host,
 {
     pelt_result result = PELT_OK;
     for (size_t i = 0; i < RAY_COUNT && result == PELT_OK; i++) {
-        const entry_point *entry = &ray_entry_points[i];
+        const pelt_entry_point *entry = &ray_entry_points[i];
         PFN_vkVoidFunction function = get_device_proc_addr(device, entry->name);
         if (!function) {
             return pelt_fail(host, PELT_ERROR_DEVICE, NULL, NULL,

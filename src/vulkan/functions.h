@@ -6,6 +6,12 @@
 
 #include <pelt/vulkan.h>
 
+/* One row an entry point: its name and where its pointer goes in a table of them. */
+typedef struct pelt_entry_point {
+    const char *name;
+    size_t offset;
+} pelt_entry_point;
+
 typedef struct pelt_instance_functions {
     PFN_vkDestroyInstance destroy_instance;
     PFN_vkEnumeratePhysicalDevices enumerate_physical_devices;
@@ -79,6 +85,11 @@ pelt_result pelt_load_device_functions(const pelt_host *host,
 pelt_result pelt_load_ray_functions(const pelt_host *host,
                                     PFN_vkGetDeviceProcAddr get_device_proc_addr, VkDevice device,
                                     pelt_ray_functions *out);
+
+/* The device's into a table of the caller's. */
+pelt_result pelt_load_entry_points(const pelt_host *host,
+                                   PFN_vkGetDeviceProcAddr get_device_proc_addr, VkDevice device,
+                                   const pelt_entry_point *entries, size_t count, void *table);
 
 /* Reports that call gave result; PELT_ERROR_MEMORY where memory of the host or the device
  * does not suffice, else PELT_ERROR_VULKAN. */
