@@ -212,8 +212,11 @@ static pelt_result open_backend(pelt_backend_vulkan_state *backend)
     pelt_describe_device(backend->device, backend->base.device, sizeof(backend->base.device));
     result = load_functions(host, backend->device, &backend->vk);
     if (result == PELT_OK) {
-        result = pelt_skin_pass_create(
-            host, &(pelt_skin_pass_info){ .vulkan = &backend->device->vulkan }, &backend->pass);
+        const pelt_skin_pass_info info = {
+            .vulkan = &backend->device->vulkan,
+            .no_dual_quaternions = backend->character->method != PELT_METHOD_DQS,
+        };
+        result = pelt_skin_pass_create(host, &info, &backend->pass);
     }
     if (result == PELT_OK && backend->device->timestamp_period > 0.0f) {
         VkQueryPoolCreateInfo info = { .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,

@@ -175,11 +175,10 @@ static void chunks_are_longer_on_processors(void **state)
     const struct {
         uint32_t instances, vertices, chunk_vertices;
     } cases[] = {
-        { 1, 1, 64 },        { 128, 32, 64 },    { 129, 32, 128 }, /* teams: 4096 / 64 = 64 */
-        { 32, 128, 64 },     { 33, 128, 128 },                     /* narrow */
-        { 1000, 200, 1024 },                                       /* 3125 */
-        { 1, 300, 128 },     { 1, 8192, 128 },   { 1, 8193, 256 }, /* wide */
-        { 1, 65536, 1024 },  { 1, 65537, 2048 }, { 1, 1000000, 2048 },
+        { 1, 1, 64 },      { 128, 32, 64 },    { 129, 32, 128 },    /* teams: 4096 / 64 = 64 */
+        { 32, 128, 64 },   { 33, 128, 128 },   { 1000, 200, 1024 }, /* narrow: 3125 */
+        { 1, 300, 64 },    { 1, 8192, 128 },   { 1, 8193, 256 },
+        { 1, 32768, 512 }, { 1, 32769, 1024 }, { 1, 1000000, 1024 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct pelt_skin_pass pass = make_pass(64, 0);
@@ -187,6 +186,59 @@ static void chunks_are_longer_on_processors(void **state)
         pelt_skin_tables tables =
             measure_and_free(&pass, make_crowd(cases[i].instances, cases[i].vertices, 0, 1));
         assert_int_equal(tables.chunk_vertices, cases[i].chunk_vertices);
+    }
+}
+
+/* Teams up to a mean of 128, then narrow groups; no palette is shared; code for any influences
+ * where vertices are not interleaved, or teams skin them. */
+static void processors_have_few_permutations(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 64; i++) {
+        static const uint32_t sizes[] = { 1, 128, 129, 100000 };
+        uint32_t vertices = sizes[i % 4], vertex = i / 4 % 3;
+        bool dual = i / 16 % 2, any_influences = i / 32;
+        crowd *given = make_crowd(2, vertices, 0, 1);
+        given->meshes[0].tangents = 0x2004;
+        given->meshes[0].joint_count = 1; /* could be shared */
+        given->meshes[0].set_count = any_influences ? 2 : 1;
+        for (int k = 0; k < 2; k++) {
+            given->instances[k].normals = vertex == PELT_VERTEX_ANY ? 0 : 0x600c;
+            given->instances[k].tangents_out = vertex == PELT_VERTEX_TANGENTS ? 0x8004 : 0;
+            given->instances[k].tangent_stride = 4;
+            given->instances[k].dual_quaternions = dual;
+        }
+        struct pelt_skin_pass pass = make_pass(64, 0);
+        pass.is_processor = true;
+        pelt_skin_tables tables = measure_and_free(&pass, given);
+        const skin_permutation *chosen = permutation_of(&tables);
+        bool general = vertices <= 128 || vertex == PELT_VERTEX_ANY || dual || any_influences;
+        assert_int_equal(chosen->shape, vertices <= 128 ? SHAPE_TEAMS : SHAPE_NARROW);
+        assert_int_equal(chosen->shared_joints, 0);
+        assert_int_equal(chosen->vertex, general ? PELT_VERTEX_ANY : vertex);
+        assert_int_equal(chosen->any_influences, general);
+        assert_int_equal(chosen->dual, dual);
+    }
+}
+
+/* An instance that asks for them is refused, unless it is skipped. */
+static void passes_without_dual_quaternions_refuse_them(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        crowd *given = make_crowd(3, 30, 0, 1);
+        given->instances[1].dual_quaternions = true;
+        struct pelt_skin_pass pass = make_pass(64, 0);
+        pelt_skin_tables tables = measure(&pass, given);
+        assert_true(permutation_of(&tables)->dual);
+        pass.no_dual_quaternions = true;
+        pass.is_processor = i;
+        assert_int_equal(pelt_skin_tables_measure(&pass, &given->info, &tables),
+                         PELT_ERROR_ARGUMENT);
+        assert_non_null(strstr(gpu_messages.last, "instance 1: dual_quaternions"));
+        given->instances[1].skip = true;
+        tables = measure_and_free(&pass, given);
+        assert_false(permutation_of(&tables)->dual);
     }
 }
 
@@ -455,6 +507,8 @@ int main(void)
         cmocka_unit_test(teams_have_an_invocation_for_four_vertices),
         cmocka_unit_test(chunks_are_as_long_as_keeps_devices_busy),
         cmocka_unit_test(chunks_are_longer_on_processors),
+        cmocka_unit_test(processors_have_few_permutations),
+        cmocka_unit_test(passes_without_dual_quaternions_refuse_them),
         cmocka_unit_test(palettes_are_shared_where_they_fit_and_pay),
         cmocka_unit_test(vertex_formats_are_what_all_have_in_common),
         cmocka_unit_test(meshes_without_instances_change_nothing),

@@ -657,6 +657,46 @@ static inline pelt_skin_pass *scene_shared_pass(pelt_headless *device)
     return scene_shared;
 }
 
+/* Processors that say they are GPUs, and the reverse: both have permutations that the other lacks,
+ * and only GPUs read ahead. */
+static PFN_vkGetInstanceProcAddr scene_honest_loader;
+static PFN_vkGetPhysicalDeviceProperties scene_honest_properties;
+
+static inline void VKAPI_PTR scene_claim_other_type(VkPhysicalDevice device,
+                                                    VkPhysicalDeviceProperties *out)
+{
+    scene_honest_properties(device, out);
+    out->deviceType = out->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU
+                          ? VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU
+                          : VK_PHYSICAL_DEVICE_TYPE_CPU;
+}
+
+static inline PFN_vkVoidFunction VKAPI_PTR scene_claiming_loader(VkInstance instance,
+                                                                 const char *name)
+{
+    PFN_vkVoidFunction function = scene_honest_loader(instance, name);
+    if (function && strcmp(name, "vkGetPhysicalDeviceProperties") == 0) {
+        scene_honest_properties = (PFN_vkGetPhysicalDeviceProperties)function;
+        return (PFN_vkVoidFunction)scene_claim_other_type;
+    }
+    return function;
+}
+
+/* For scene_shared_pass to be of the other type. */
+static inline int scene_setup_as_other_type(void **state)
+{
+    int failed = gpu_setup(state);
+    if (failed || !gpu_shared) {
+        return failed;
+    }
+    pelt_vulkan vulkan = gpu_shared->vulkan;
+    scene_honest_loader = vulkan.get_instance_proc_addr;
+    vulkan.get_instance_proc_addr = scene_claiming_loader;
+    const pelt_skin_pass_info info = { .vulkan = &vulkan };
+    assert_int_equal(pelt_skin_pass_create(&gpu_host, &info, &scene_shared), PELT_OK);
+    return 0;
+}
+
 static inline int scene_teardown(void **state)
 {
     pelt_skin_pass_destroy(scene_shared);

@@ -45,6 +45,9 @@ typedef struct pelt_skin_pass_info {
     /* Reduce through shared memory alone, also where the device has subgroup arithmetic. Boxes
      * are bit-equal either way. */
     bool no_subgroup_arithmetic;
+
+    /* No instance will ask for dual quaternions: creating the pass takes less time. */
+    bool no_dual_quaternions;
 } pelt_skin_pass_info;
 
 /* Creates the pipelines. host and the objects that *info->vulkan names must outlive the pass.
@@ -65,7 +68,7 @@ typedef struct pelt_gpu_mesh {
     uint32_t joint_bytes; /* 1 or 2 */
 
     /* Matrices of each of its palettes that the pass may read, not only those that have influence;
-     * 0: not known. Palettes of up to 112 are copied to shared memory, which is faster. */
+     * 0: not known. GPUs copy palettes of up to 112 to shared memory, which is faster. */
     uint32_t joint_count;
 } pelt_gpu_mesh;
 

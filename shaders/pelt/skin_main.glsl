@@ -25,7 +25,14 @@ uint exponent_of_one;
 
 layout(constant_id = 5) const bool TEAMS = false;
 layout(constant_id = 6) const bool READ_AHEAD = true;
-layout(constant_id = 7) const bool ANY_DUAL = false; /* chunks of dual quaternions among them */
+
+/* Whether chunks of dual quaternions may be among them. No constant of specialisation, for drivers
+ * go through all of a module for each of its pipelines. */
+#ifdef PELT_DUAL_QUATERNIONS
+const bool ANY_DUAL = true;
+#else
+const bool ANY_DUAL = false;
+#endif
 
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer pelt_chunks {
     pelt_skin_chunk at[];
@@ -141,35 +148,28 @@ void skin_extreme_directions(pelt_skin_chunk chunk, uint vertex)
 
 /* -- the vertices of one invocation -------------------------------------------------------- */
 
-/* Every step-th vertex from `vertex` to `end`. Two are read ahead, in turns, for copies between
- * them would cost as much as a tenth of the rest. */
-void walk_reading_ahead(pelt_skin_chunk chunk, uint vertex, uint step, uint end, inout walk seen)
-{
-    uint last = end - 1u;
-    vertex_source even = load_source(chunk, min(vertex, last));
-    vertex_source odd = load_source(chunk, min(vertex + step, last));
-    while (vertex < end) {
-        skin_vertex(chunk, vertex, min(vertex + 2u * step, last), even, seen);
-        vertex += step;
-        if (vertex >= end) {
-            break;
-        }
-        skin_vertex(chunk, vertex, min(vertex + 2u * step, last), odd, seen);
-        vertex += step;
-    }
-}
-
+/* Every step-th vertex from `vertex` to `end`, which is behind it. Two are read ahead, in turns, for
+ * copies between them would cost as much as a tenth of the rest. */
 walk walk_vertices(pelt_skin_chunk chunk, uint vertex, uint step, uint end)
 {
     vec3 most = vec3(uintBitsToFloat(0x7f7fffffu));
     walk seen = walk(most, -most, 0u);
-    if (READ_AHEAD) {
-        walk_reading_ahead(chunk, vertex, step, end, seen);
-        return seen;
-    }
-    for (; vertex < end; vertex += step) {
-        vertex_source source = load_source(chunk, vertex);
-        skin_vertex(chunk, vertex, vertex, source, seen);
+    uint last = end - 1u;
+    vertex_source even = load_source(chunk, min(vertex, last));
+    vertex_source odd = load_source(chunk, min(vertex + step, last));
+    while (vertex < end) {
+        if (!READ_AHEAD) {
+            even = load_source(chunk, vertex);
+        }
+        skin_vertex(chunk, vertex, min(vertex + 2u * step, last), even, seen);
+        vertex += step;
+        if (READ_AHEAD) {
+            if (vertex >= end) {
+                break;
+            }
+            skin_vertex(chunk, vertex, min(vertex + 2u * step, last), odd, seen);
+            vertex += step;
+        }
     }
     return seen;
 }
@@ -193,63 +193,64 @@ pelt_ordered_box box_of(walk seen)
 
 /* -- groups and teams ---------------------------------------------------------------------- */
 
-void skin_chunk(uint index)
-{
-    pelt_skin_chunk chunk = pelt_chunks(constants.chunks).at[index];
-    use_palette(chunk.matrices, chunk.joint_count);
-    palette_rows = ANY_DUAL && has(chunk, PELT_CHUNK_DUAL) ? 4u : 3u;
-    walk seen = walk_vertices(chunk, chunk.first_vertex + gl_LocalInvocationIndex, PELT_GROUP_SIZE,
-                              chunk.end_vertex);
-    if (seen.strain > PELT_COMFORTABLE) {
-        redo_extreme_directions(index, gl_LocalInvocationIndex, PELT_GROUP_SIZE);
-    }
-    if (has(chunk, PELT_CHUNK_BOX)) {
-        pelt_ordered_box box = pelt_reduce(box_of(seen));
-        if (gl_LocalInvocationIndex == 0u) {
-            store_box(chunk, constants.scratch, box);
-        }
-    }
-}
-
 shared pelt_ordered_box team_boxes[TEAMS ? PELT_GROUP_SIZE : 1u];
 
-/* The teams of a group share nothing but barriers. */
-void skin_chunks_of_teams()
+/* Of a team; its first invocation gets the result. All invocations of the group must call it. */
+pelt_ordered_box reduce_team(pelt_ordered_box box, uint lane, uint team)
 {
-    uint invocation = pelt_group_index() * PELT_GROUP_SIZE + gl_LocalInvocationIndex;
-    uint index = invocation >> constants.team_bits;
-    uint team = 1u << constants.team_bits;
-    uint lane = gl_LocalInvocationIndex & (team - 1u);
-    bool busy = index < constants.count;
-    pelt_skin_chunk chunk = pelt_chunks(constants.chunks).at[min(index, constants.count - 1u)];
-    palette_address = chunk.matrices;
-    palette_rows = ANY_DUAL && has(chunk, PELT_CHUNK_DUAL) ? 4u : 3u;
-    pelt_ordered_box box = pelt_empty_box();
-    if (busy) {
-        walk seen = walk_vertices(chunk, chunk.first_vertex + lane, team, chunk.end_vertex);
-        if (seen.strain > PELT_COMFORTABLE) {
-            redo_extreme_directions(index, lane, team);
-        }
-        box = box_of(seen);
-    }
     if (team > 1u) {
         team_boxes[gl_LocalInvocationIndex] = box;
         barrier();
     }
-    if (busy && lane == 0u && has(chunk, PELT_CHUNK_BOX)) {
+    if (lane == 0u) {
         for (uint i = 1u; i < team; i++) {
             box = pelt_union(box, team_boxes[gl_LocalInvocationIndex + i]);
         }
-        store_box(chunk, constants.scratch, box);
+    }
+    return box;
+}
+
+/* Those who share a chunk take every step-th vertex each, from their lane on. The teams of a group
+ * share nothing but barriers, so those behind the last chunk are idle, not absent. */
+void skin_chunk(uint index, uint lane, uint step)
+{
+    bool idle = TEAMS && index >= constants.count;
+    pelt_skin_chunk chunk = pelt_chunks(constants.chunks).at[idle ? 0u : index];
+    use_palette(chunk.matrices, chunk.joint_count);
+    palette_rows = ANY_DUAL && has(chunk, PELT_CHUNK_DUAL) ? 4u : 3u;
+    pelt_ordered_box box = pelt_empty_box();
+    if (!idle) {
+        walk seen = walk_vertices(chunk, chunk.first_vertex + lane, step, chunk.end_vertex);
+        if (seen.strain > PELT_COMFORTABLE) {
+            redo_extreme_directions(index, lane, step);
+        }
+        box = box_of(seen);
+    }
+    if (TEAMS) {
+        box = reduce_team(box, lane, step);
+    }
+    if (!idle && has(chunk, PELT_CHUNK_BOX)) {
+        if (!TEAMS) {
+            box = pelt_reduce(box);
+        }
+        if (lane == 0u) {
+            store_box(chunk, constants.scratch, box);
+        }
     }
 }
 
 void main()
 {
     exponent_of_one = 0x3f800000u + constants.zero;
+    uint index = pelt_group_index();
+    uint lane = gl_LocalInvocationIndex;
+    uint step = PELT_GROUP_SIZE;
     if (TEAMS) {
-        skin_chunks_of_teams();
-    } else if (pelt_group_index() < constants.count) {
-        skin_chunk(pelt_group_index());
+        step = 1u << constants.team_bits;
+        index = (index * PELT_GROUP_SIZE + lane) >> constants.team_bits;
+        lane &= step - 1u;
+    }
+    if (TEAMS || index < constants.count) {
+        skin_chunk(index, lane, step);
     }
 }

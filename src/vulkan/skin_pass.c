@@ -9,6 +9,12 @@ static const uint32_t skin_code[] =
 static const uint32_t skin_subgroup_code[] =
 #include "skin_subgroup.comp.inc"
     ;
+static const uint32_t skin_dual_code[] =
+#include "skin_dual.comp.inc"
+    ;
+static const uint32_t skin_dual_subgroup_code[] =
+#include "skin_dual_subgroup.comp.inc"
+    ;
 static const uint32_t reduce_bounds_code[] =
 #include "reduce_bounds.comp.inc"
     ;
@@ -18,6 +24,29 @@ static const uint32_t reduce_bounds_subgroup_code[] =
 static const uint32_t joint_boxes_code[] =
 #include "joint_boxes.comp.inc"
     ;
+
+typedef struct shader_code {
+    const uint32_t *words;
+    size_t size;
+} shader_code;
+
+/* The modules of a pass. Each is parsed for every pipeline of it, so what few pipelines need has a
+ * module of its own. */
+typedef struct skin_modules {
+    shader_code linear, dual, reduce_bounds;
+} skin_modules;
+
+static const skin_modules plain_modules = {
+    .linear = { skin_code, sizeof(skin_code) },
+    .dual = { skin_dual_code, sizeof(skin_dual_code) },
+    .reduce_bounds = { reduce_bounds_code, sizeof(reduce_bounds_code) },
+};
+static const skin_modules subgroup_modules = {
+    .linear = { skin_subgroup_code, sizeof(skin_subgroup_code) },
+    .dual = { skin_dual_subgroup_code, sizeof(skin_dual_subgroup_code) },
+    .reduce_bounds = { reduce_bounds_subgroup_code, sizeof(reduce_bounds_subgroup_code) },
+};
+static const shader_code joint_boxes_module = { joint_boxes_code, sizeof(joint_boxes_code) };
 
 enum { LARGEST_CHUNK = 65536, CHUNK_UNIT = 64 };
 
@@ -57,7 +86,6 @@ typedef struct specialisation {
     uint32_t shared_joints;
     VkBool32 teams;
     VkBool32 read_ahead;
-    VkBool32 any_dual;
 } specialisation;
 
 static const VkSpecializationMapEntry constant_entries[] = {
@@ -68,8 +96,24 @@ static const VkSpecializationMapEntry constant_entries[] = {
     { 4, offsetof(specialisation, shared_joints), sizeof(uint32_t) },
     { 5, offsetof(specialisation, teams), sizeof(VkBool32) },
     { 6, offsetof(specialisation, read_ahead), sizeof(VkBool32) },
-    { 7, offsetof(specialisation, any_dual), sizeof(VkBool32) },
 };
+
+/* Processors have no use for wide groups and copies of palettes; and where vertices need not be
+ * interleaved, or teams skin them, code for any influences costs them nothing
+ * (docs/performance.md).
+ */
+static bool suits_processors(const skin_permutation *permutation)
+{
+    return permutation->shape != SHAPE_WIDE && permutation->shared_joints == 0 &&
+           (permutation->vertex != PELT_VERTEX_ANY || permutation->any_influences);
+}
+
+bool pelt_skin_pass_has(const pelt_skin_pass *pass, uint32_t permutation)
+{
+    const skin_permutation *asked = &pelt_skin_permutations[permutation];
+    return !(pass->no_dual_quaternions && asked->dual) &&
+           (!pass->is_processor || suits_processors(asked));
+}
 
 static pelt_result check_info(const pelt_host *host, const pelt_skin_pass_info *info)
 {
@@ -116,13 +160,24 @@ static pelt_result examine(pelt_skin_pass *pass, const pelt_instance_functions *
     return PELT_OK;
 }
 
-static pelt_result create_pipelines(pelt_skin_pass *pass, VkPipelineCache cache,
-                                    const uint32_t *code, size_t size, const specialisation *values,
-                                    uint32_t count, VkPipeline *out)
+static specialisation specialise(const pelt_skin_pass *pass, const skin_permutation *permutation)
+{
+    return (specialisation){
+        .group_size = permutation->shape == SHAPE_WIDE ? pass->group_size : NARROW_GROUP,
+        .vertex = permutation->vertex,
+        .any_influences = permutation->any_influences,
+        .shared_joints = permutation->shared_joints,
+        .teams = permutation->shape == SHAPE_TEAMS,
+        .read_ahead = !pass->is_processor,
+    };
+}
+
+static pelt_result create_pipelines(pelt_skin_pass *pass, VkPipelineCache cache, shader_code code,
+                                    const specialisation *values, uint32_t count, VkPipeline *out)
 {
     const pelt_compute_shader shader = {
-        .code = code,
-        .code_size = size,
+        .code = code.words,
+        .code_size = code.size,
         .entries = constant_entries,
         .entry_count = sizeof(constant_entries) / sizeof(constant_entries[0]),
     };
@@ -130,35 +185,44 @@ static pelt_result create_pipelines(pelt_skin_pass *pass, VkPipelineCache cache,
                                          count, out);
 }
 
-static pelt_result create_all_pipelines(pelt_skin_pass *pass, VkPipelineCache cache,
-                                        bool subgroup_arithmetic)
+/* Those that the pass has, of linear blending alone or of dual quaternions, too. */
+static pelt_result create_permutations(pelt_skin_pass *pass, VkPipelineCache cache,
+                                       shader_code code, bool dual)
 {
-    specialisation permutations[SKIN_PERMUTATION_COUNT];
+    specialisation values[SKIN_PERMUTATION_COUNT];
+    VkPipeline created[SKIN_PERMUTATION_COUNT] = { VK_NULL_HANDLE };
+    uint32_t places[SKIN_PERMUTATION_COUNT], count = 0;
     for (uint32_t i = 0; i < SKIN_PERMUTATION_COUNT; i++) {
-        const skin_permutation *permutation = &pelt_skin_permutations[i];
-        permutations[i] = (specialisation){
-            .group_size = permutation->shape == SHAPE_WIDE ? pass->group_size : NARROW_GROUP,
-            .vertex = permutation->vertex,
-            .any_influences = permutation->any_influences,
-            .shared_joints = permutation->shared_joints,
-            .teams = permutation->shape == SHAPE_TEAMS,
-            .read_ahead = !pass->is_processor,
-            .any_dual = permutation->dual,
-        };
+        if (pelt_skin_permutations[i].dual == dual && pelt_skin_pass_has(pass, i)) {
+            values[count] = specialise(pass, &pelt_skin_permutations[i]);
+            places[count++] = i;
+        }
     }
-    pelt_result result =
-        create_pipelines(pass, cache, subgroup_arithmetic ? skin_subgroup_code : skin_code,
-                         subgroup_arithmetic ? sizeof(skin_subgroup_code) : sizeof(skin_code),
-                         permutations, SKIN_PERMUTATION_COUNT, pass->pipelines);
+    if (count == 0) {
+        return PELT_OK;
+    }
+    pelt_result result = create_pipelines(pass, cache, code, values, count, created);
+    for (uint32_t i = 0; i < count; i++) {
+        pass->pipelines[places[i]] = created[i];
+    }
+    return result;
+}
+
+static pelt_result create_all_pipelines(pelt_skin_pass *pass, VkPipelineCache cache,
+                                        const skin_modules *modules)
+{
+    const specialisation wide = { .group_size = pass->group_size };
+    pelt_result result = create_permutations(pass, cache, modules->linear, false);
     if (result == PELT_OK) {
-        result = create_pipelines(
-            pass, cache, subgroup_arithmetic ? reduce_bounds_subgroup_code : reduce_bounds_code,
-            subgroup_arithmetic ? sizeof(reduce_bounds_subgroup_code) : sizeof(reduce_bounds_code),
-            permutations, 1, &pass->pipelines[SKIN_REDUCE_BOUNDS]);
+        result = create_permutations(pass, cache, modules->dual, true);
     }
     if (result == PELT_OK) {
-        result = create_pipelines(pass, cache, joint_boxes_code, sizeof(joint_boxes_code),
-                                  permutations, 1, &pass->pipelines[SKIN_JOINT_BOXES]);
+        result = create_pipelines(pass, cache, modules->reduce_bounds, &wide, 1,
+                                  &pass->pipelines[SKIN_REDUCE_BOUNDS]);
+    }
+    if (result == PELT_OK) {
+        result = create_pipelines(pass, cache, joint_boxes_module, &wide, 1,
+                                  &pass->pipelines[SKIN_JOINT_BOXES]);
     }
     return result;
 }
@@ -170,6 +234,7 @@ static pelt_result create(pelt_skin_pass *pass, const pelt_host *host,
     VkPhysicalDeviceProperties properties;
     bool subgroup_arithmetic = false;
     pass->chunk_vertices = info->chunk_vertices;
+    pass->no_dual_quaternions = info->no_dual_quaternions;
     pelt_result result =
         pelt_compute_open(host, info->vulkan, pass_name, &pass->compute, &instance, &properties);
     if (result == PELT_OK) {
@@ -179,10 +244,12 @@ static pelt_result create(pelt_skin_pass *pass, const pelt_host *host,
         /* The largest of the three. */
         result = pelt_compute_create_layout(&pass->compute, sizeof(struct pelt_skin_constants));
     }
-    return result == PELT_OK
-               ? create_all_pipelines(pass, info->cache,
-                                      subgroup_arithmetic && !info->no_subgroup_arithmetic)
-               : result;
+    if (result == PELT_OK) {
+        bool use_arithmetic = subgroup_arithmetic && !info->no_subgroup_arithmetic;
+        result = create_all_pipelines(pass, info->cache,
+                                      use_arithmetic ? &subgroup_modules : &plain_modules);
+    }
+    return result;
 }
 
 pelt_result pelt_skin_pass_create(const pelt_host *host, const pelt_skin_pass_info *info,

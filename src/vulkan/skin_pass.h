@@ -31,10 +31,14 @@ enum { SKIN_REDUCE_BOUNDS = SKIN_PERMUTATION_COUNT, SKIN_JOINT_BOXES, SKIN_PIPEL
 
 struct pelt_skin_pass {
     pelt_compute compute;
+    bool no_dual_quaternions;
     uint32_t chunk_vertices; /* 0: what suits the scene */
     uint32_t group_size;     /* of wide shapes and of the other passes */
     bool is_processor;       /* the device is the host's own, as software drivers are */
-    VkPipeline pipelines[SKIN_PIPELINE_COUNT]; /* permutations and the two others */
+    VkPipeline pipelines[SKIN_PIPELINE_COUNT]; /* permutations, if any, and the two others */
 };
+
+/* Whether the permutation is among those that suit the device and the caller's wishes. */
+bool pelt_skin_pass_has(const pelt_skin_pass *pass, uint32_t permutation);
 
 #endif

@@ -45,11 +45,15 @@ static uint64_t mean_vertices(const census *sum)
 }
 
 /* Where a wide group makes few turns, and the last one half empty, narrow groups win although each
- * reads the palette for itself; docs/performance.md has the measurements. */
+ * reads the palette for itself; processors never have it otherwise. docs/performance.md has the
+ * measurements. */
 static skin_shape choose_shape(const pelt_skin_pass *pass, const census *sum)
 {
-    enum { MOST_OF_TEAMS = 48, FEW_TURNS = 4 };
+    enum { MOST_OF_TEAMS = 48, MOST_OF_TEAMS_ON_PROCESSORS = 128, FEW_TURNS = 4 };
     uint64_t mean = mean_vertices(sum);
+    if (pass->is_processor) {
+        return mean <= MOST_OF_TEAMS_ON_PROCESSORS ? SHAPE_TEAMS : SHAPE_NARROW;
+    }
     return mean <= MOST_OF_TEAMS                  ? SHAPE_TEAMS
            : mean <= FEW_TURNS * pass->group_size ? SHAPE_NARROW
                                                   : SHAPE_WIDE;
@@ -86,15 +90,17 @@ static bool may_share(const skin_permutation *permutation, const census *sum,
                                                vertices >= VERTICES_A_JOINT * sum->most_joints);
 }
 
-static uint32_t choose_permutation(const census *sum, skin_shape shape, uint32_t chunk_vertices)
+static uint32_t choose_permutation(const pelt_skin_pass *pass, const census *sum, skin_shape shape,
+                                   uint32_t chunk_vertices)
 {
     uint32_t vertex = choose_vertex(sum);
     bool any_influences = sum->most_sets > 1 || sum->any_joints_16;
+    bool dual = sum->any_dual && !pass->no_dual_quaternions; /* or all that ask are skipped */
     uint32_t i = 0;
     for (; i < SKIN_PERMUTATION_COUNT - 1; i++) {
         const skin_permutation *permutation = &pelt_skin_permutations[i];
-        if (permutation->shape == shape && permutation->dual == sum->any_dual &&
-            (permutation->any_influences || !any_influences) &&
+        if (pelt_skin_pass_has(pass, i) && permutation->shape == shape &&
+            permutation->dual == dual && (permutation->any_influences || !any_influences) &&
             (permutation->vertex == vertex || permutation->vertex == PELT_VERTEX_ANY) &&
             may_share(permutation, sum, chunk_vertices)) {
             break;
@@ -144,7 +150,7 @@ skin_plan pelt_plan_skinning(const pelt_skin_pass *pass, const pelt_skin_tables_
     skin_shape shape = choose_shape(pass, &sum);
     uint32_t chunk_vertices = choose_chunk(pass, &sum, shape);
     return (skin_plan){
-        .permutation = choose_permutation(&sum, shape, chunk_vertices),
+        .permutation = choose_permutation(pass, &sum, shape, chunk_vertices),
         .chunk_vertices = chunk_vertices,
         .team_bits = shape == SHAPE_TEAMS ? choose_team_bits(&sum) : 0,
     };

@@ -89,9 +89,10 @@ static const char *wrong_with(const pelt_gpu_instance *instance)
     return NULL;
 }
 
-static pelt_result check_instance(const pelt_host *host, const pelt_skin_tables_info *info,
+static pelt_result check_instance(const pelt_skin_pass *pass, const pelt_skin_tables_info *info,
                                   uint32_t index)
 {
+    const pelt_host *host = pass->compute.host;
     const pelt_gpu_instance *instance = &info->instances[index];
     if (instance->mesh >= info->mesh_count) {
         return pelt_fail(host, PELT_ERROR_ARGUMENT, NULL, NULL,
@@ -101,6 +102,11 @@ static pelt_result check_instance(const pelt_host *host, const pelt_skin_tables_
     const char *wrong = wrong_with(instance);
     if (wrong) {
         return pelt_fail(host, PELT_ERROR_ARGUMENT, NULL, NULL, "instance %u: %s", index, wrong);
+    }
+    if (instance->dual_quaternions && pass->no_dual_quaternions) {
+        return pelt_fail(host, PELT_ERROR_ARGUMENT, NULL, NULL,
+                         "instance %u: dual_quaternions, but the pass was created without them",
+                         index);
     }
     uint64_t vertex_count = info->meshes[instance->mesh].vertex_count;
     if (vertex_count * instance->position_stride > range_limit ||
@@ -127,7 +133,7 @@ static pelt_result check_all(const pelt_skin_pass *pass, const pelt_skin_tables_
     }
     for (uint32_t i = 0; result == PELT_OK && i < info->instance_count; i++) {
         if (!info->instances[i].skip) {
-            result = check_instance(pass->compute.host, info, i);
+            result = check_instance(pass, info, i);
         }
     }
     return result;
