@@ -85,6 +85,14 @@ static uint32_t most_of_a_level(const pelt_clusters *clusters)
     return most;
 }
 
+/* Lists of a mesh without triangles may be NULL. */
+static void copy(char *to, const void *from, size_t size)
+{
+    if (size > 0) {
+        memcpy(to, from, size);
+    }
+}
+
 void pelt_gpu_clusters_write(const pelt_clusters *clusters, const pelt_packed_mesh *mesh,
                              void *memory, VkDeviceAddress address, pelt_gpu_clusters *out)
 {
@@ -104,14 +112,13 @@ void pelt_gpu_clusters_write(const pelt_clusters *clusters, const pelt_packed_me
     };
     pelt_gpu_mesh_write(mesh, memory, address, &out->mesh);
     write_clusters(clusters, bytes + plan.offsets[CLUSTERS]);
-    memcpy(bytes + plan.offsets[VERTEX_TABLE], clusters->vertex_table,
-           clusters->vertex_count * word);
-    memcpy(bytes + plan.offsets[TRIANGLES], clusters->triangles, clusters->triangle_count * word);
-    memcpy(bytes + plan.offsets[LOCAL_JOINTS], clusters->local_joints,
-           (size_t)clusters->set_count * clusters->vertex_count * word);
-    memcpy(bytes + plan.offsets[JOINTS], clusters->joints, clusters->joint_count * word);
-    memcpy(bytes + plan.offsets[SPHERES], clusters->spheres,
-           clusters->joint_count * 4 * sizeof(float));
+    copy(bytes + plan.offsets[VERTEX_TABLE], clusters->vertex_table, clusters->vertex_count * word);
+    copy(bytes + plan.offsets[TRIANGLES], clusters->triangles, clusters->triangle_count * word);
+    copy(bytes + plan.offsets[LOCAL_JOINTS], clusters->local_joints,
+         (size_t)clusters->set_count * clusters->vertex_count * word);
+    copy(bytes + plan.offsets[JOINTS], clusters->joints, clusters->joint_count * word);
+    copy(bytes + plan.offsets[SPHERES], clusters->spheres,
+         clusters->joint_count * 4 * sizeof(float));
     write_lods(clusters, bytes + plan.offsets[LODS]);
 }
 
