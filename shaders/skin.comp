@@ -1,5 +1,5 @@
-/* The skin pass, of linear blending alone, for devices without subgroup arithmetic in compute shaders.
- */
+/* The skin pass, of linear blending alone, for devices without subgroup arithmetic in compute
+ * shaders. */
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require

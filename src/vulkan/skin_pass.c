@@ -30,8 +30,8 @@ typedef struct shader_code {
     size_t size;
 } shader_code;
 
-/* The modules of a pass. Each is parsed for every pipeline of it, so what few pipelines need has a
- * module of its own. */
+/* The modules of a pass. Drivers go through all of one for each of its pipelines, so what few of
+ * them need has a module of its own. */
 typedef struct skin_modules {
     shader_code linear, dual, reduce_bounds;
 } skin_modules;
