@@ -592,7 +592,9 @@ const pelt_command pelt_command_render = {
         "\n"
         "With --path palette, the clips are baked into a texture first, and all instances of a\n"
         "mesh are one draw call: docs/crowds.md. Boxes are then those of the frames around, and\n"
-        "morph targets stay as the file has them.\n",
+        "morph targets stay as the file has them.\n"
+        "\n"
+        "With --path mesh, mesh shaders skin the clusters that can be in view: docs/clusters.md.\n",
     .example = "pelt render fox.glb -o foxes.png --count 200 --boxes",
     .run = run,
 };
