@@ -10,8 +10,5 @@ void main()
 {
     vec3 up = vec3(0.0, 1.0, 0.0);
     vec3 color = shade(in_position, up, up, GROUND_ALBEDO, 0.7, ALL_TAPS);
-    // Haze begins behind the scene, which has radius 1.
-    float behind = distance(frame.eye.xyz, in_position) - length(frame.eye.xyz) - 0.4;
-    float haze = 1.0 - exp(-max(behind, 0.0) * 0.22);
-    out_color = vec4(tone_map(mix(color, HAZE, haze)), 1.0);
+    out_color = vec4(tone_map(hazed(color, in_position)), 1.0);
 }

@@ -1,33 +1,18 @@
-// Sun, sky and ground bounce at a point, and the way from light to display.
+// How much of the sun and of the sky is seen from a point, by shadow maps.
+#include "sunlight.glsl"
 
 layout(set = 0, binding = 1) uniform sampler2DShadow sun_map;
 layout(set = 0, binding = 2) uniform sampler2D sun_depths;
 layout(set = 0, binding = 3) uniform sampler2DArrayShadow sky_maps;
-
-const float PI = 3.14159265;
-
-// Irradiance over pi, so that albedo times it is radiance.
-const vec3 SUN = vec3(3.0, 2.72, 2.32);
-const vec3 ZENITH = vec3(0.24, 0.42, 0.80);
-const vec3 HORIZON = vec3(0.86, 0.95, 1.06);
-const vec3 HAZE = HORIZON * 1.25; // what is seen of it, the sun in it
-const vec3 GROUND_ALBEDO = vec3(0.405, 0.395, 0.38);
 
 // The most shadow map samples: for blockers of the sun, to filter its shadow, for all of the sky.
 const ivec3 ALL_TAPS = ivec3(16, 32, 64);
 
 const float SKY_REACH = 6.0; // the scene, of radius 1, hides no sky from what is farther away
 
-vec3 sky_radiance(vec3 direction)
-{
-    return mix(HORIZON, ZENITH, sqrt(max(direction.y, 0.0)));
-}
-
-// Interleaved gradient noise (Jimenez 2014): neighbouring pixels differ evenly, so that what is
-// rotated by it looks smooth.
 float pixel_noise()
 {
-    return fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));
+    return gradient_noise(gl_FragCoord.xy);
 }
 
 // Points spread evenly over the unit disc: Vogel's spiral, each the golden angle after the one
@@ -91,11 +76,6 @@ float sun_visibility(vec3 position, vec3 geometric, ivec3 taps)
     return lit / float(taps.y);
 }
 
-struct sky_light {
-    vec3 irradiance; // over pi
-    float openness;  // the part of it that arrives: 1 in the open
-};
-
 // Light from the sky's directions, each behind its own shadow map. Few directions are blurred more.
 sky_light sky_at(vec3 position, vec3 normal, vec3 geometric, ivec3 all_taps)
 {
@@ -138,61 +118,17 @@ sky_light sky_at(vec3 position, vec3 normal, vec3 geometric, ivec3 all_taps)
     return light;
 }
 
-// Light that the ground sends back up; under things it lies in their shadow.
-vec3 bounce_at(vec3 normal, float openness)
-{
-    vec3 ground = GROUND_ALBEDO * (SUN * frame.to_sun.y + 0.75 * (HORIZON + ZENITH) * 0.5);
-    return ground * (0.5 - 0.5 * normal.y) * mix(0.15, 0.75, openness);
-}
-
-// Trowbridge-Reitz with Smith's visibility, over what diffuse light is over.
-float sun_specular(vec3 normal, vec3 to_eye, vec3 to_sun, float roughness)
-{
-    vec3 h = normalize(to_eye + to_sun);
-    float a2 = roughness * roughness * roughness * roughness;
-    float nh = max(dot(normal, h), 0.0);
-    float nv = max(dot(normal, to_eye), 1e-3);
-    float nl = max(dot(normal, to_sun), 1e-3);
-    float d = nh * nh * (a2 - 1.0) + 1.0;
-    float fresnel = 0.04 + 0.96 * pow(1.0 - max(dot(h, to_eye), 0.0), 5.0);
-    float smith = nl * sqrt(nv * nv * (1.0 - a2) + a2) + nv * sqrt(nl * nl * (1.0 - a2) + a2);
-    return fresnel * a2 / (d * d) * 0.5 / smith;
-}
-
-// What a dull dielectric of this albedo sends to the eye.
 vec3 shade(vec3 position, vec3 normal, vec3 geometric, vec3 albedo, float roughness, ivec3 taps)
 {
-    vec3 to_sun = frame.to_sun.xyz;
-    vec3 to_eye = normalize(frame.eye.xyz - position);
-    float sun_cosine = dot(normal, to_sun);
-    // The facets turn away before the smooth normal does: fade out between, no jagged edge.
-    float sun = max(sun_cosine, 0.0) * smoothstep(0.0, 0.12, dot(geometric, to_sun));
+    float sun = sun_cosine(normal, geometric);
     if (sun > 0.0) {
         sun *= sun_visibility(position, geometric, taps);
     }
     sky_light sky = sky_at(position, normal, geometric, taps);
-
-    vec3 color = albedo * (SUN * sun + sky.irradiance + bounce_at(normal, sky.openness));
-    color += SUN * sun * sun_specular(normal, to_eye, to_sun, roughness);
-    float nv = max(dot(normal, to_eye), 0.0);
-    float fresnel = 0.04 + (max(1.0 - roughness, 0.04) - 0.04) * pow(1.0 - nv, 5.0);
-    color += sky_radiance(reflect(-to_eye, normal)) * fresnel * sky.openness * sky.openness;
-    return color;
+    return reflected(position, normal, albedo, roughness, sun, sky);
 }
 
-// Exposure, then a shoulder that keeps hue until close to white; linear light for an sRGB target.
 vec3 tone_map(vec3 color)
 {
-    const float exposure = 0.60, shoulder = 0.62, desaturation = 0.18;
-    color *= exposure;
-    float peak = max(color.r, max(color.g, color.b));
-    if (peak > shoulder) {
-        float room = 1.0 - shoulder;
-        float mapped = 1.0 - room * room / (peak - shoulder + room);
-        color *= mapped / peak;
-        color = mix(vec3(mapped), color, 1.0 / (desaturation * (peak - mapped) + 1.0));
-    }
-    // Half a step of noise against bands in the sky; the step of sRGB codes grows like this.
-    float noise = fract(pixel_noise() * 7.0 + 0.37) - 0.5;
-    return max(color + noise * pow(max(color, vec3(1e-4)), vec3(0.58)) * (2.2 / 255.0), 0.0);
+    return tone_map(color, pixel_noise());
 }

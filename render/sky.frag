@@ -13,7 +13,5 @@ void main()
     mat3 clip = transpose(mat3(rows[0], rows[1], vec3(frame.camera[0][3], frame.camera[1][3],
                                                       frame.camera[2][3])));
     vec3 direction = normalize(inverse(clip) * vec3(in_clip, 1.0));
-    float glow = pow(max(dot(direction, frame.to_sun.xyz), 0.0), 24.0);
-    vec3 color = mix(HAZE, ZENITH * 1.25, pow(max(direction.y, 0.0), 0.7));
-    out_color = vec4(tone_map(color + SUN * 0.2 * glow), 1.0);
+    out_color = vec4(tone_map(background(direction)), 1.0);
 }
