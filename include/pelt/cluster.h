@@ -34,8 +34,8 @@ typedef struct pelt_cluster {
 } pelt_cluster;
 
 /* A level of detail: a coarser surface over some of the same vertices. Seams, where vertices differ
- * that lie in one place, stay closed; where nothing else can be left out, vertices that differ in
- * normal and tangent alone become one. */
+ * that lie in one place, stay closed. Vertices that differ in normal and tangent alone become one
+ * where the error would otherwise be more than twice as large, or there would be no such level. */
 typedef struct pelt_lod {
     uint32_t first_cluster, cluster_count; /* clusters of a level follow each other */
     uint32_t triangle_count;

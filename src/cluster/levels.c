@@ -34,10 +34,14 @@ typedef struct level_maker {
     uint32_t *places;   /* of a packed vertex among those that a list uses, or NONE */
     triangle_list used; /* vertices that level 0 uses, three times each */
     pose_set poses;
-    triangle_tree *tree;  /* of level 0 */
-    triangle_list finest; /* what levels are made from: level 0, in the end welded */
-    bool welded;
-    uint32_t first_made; /* the first level made from it */
+    triangle_tree *tree; /* of level 0 */
+
+    /* Level 0 with vertices put together that differ in their directions alone; empty where there
+     * are none, or nothing would be left. From some level on it may be what levels are made of. */
+    triangle_list welded;
+    bool welding;
+    uint32_t first_welded; /* level */
+
     uint32_t candidate_count;
     triangle_list candidates[CANDIDATES_MAX];
 } level_maker;
@@ -162,13 +166,14 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Surfaces of half as many triangles as the last level, made from the finest and, if that was too,
- * from the last one. */
-static pelt_result find_candidates(level_maker *maker)
+/* Surfaces of half as many triangles as the last level, made from level 0 and, if that was made the
+ * same way, from the last one. */
+static pelt_result find_candidates(level_maker *maker, bool welding)
 {
     const triangle_list *before = &maker->levels[maker->count - 1].triangles;
-    const triangle_list *sources[] = { &maker->finest, before };
-    int source_count = maker->count > maker->first_made ? 2 : 1;
+    const triangle_list *sources[] = { welding ? &maker->welded : &maker->levels[0].triangles,
+                                       before };
+    int source_count = maker->count > (welding ? maker->first_welded : 1) ? 2 : 1;
     for (uint32_t key = 0; key < maker->poses.key_count; key++) {
         const float *positions = pelt_poses_positions(&maker->poses, maker->poses.keys[key]);
         for (int source = 0; source < source_count; source++) {
@@ -287,28 +292,60 @@ static pelt_result choose(level_maker *maker, cluster_level *best)
                             INFINITY, best);
 }
 
-/* Finds candidates for the next level, if need be where vertices differ in directions alone. */
-static pelt_result find_or_weld(level_maker *maker)
+/* The best surface for the next level; without corners where none is coarser. */
+static pelt_result make_level(level_maker *maker, bool welding, cluster_level *level)
 {
-    pelt_result result = find_candidates(maker);
-    if (result || maker->candidate_count > 0 || maker->welded) {
-        return result;
-    }
-    maker->welded = true;
-    maker->first_made = maker->count;
-    result = pelt_weld(maker->host, maker->info, &maker->finest);
-    return result ? result : find_candidates(maker);
-}
-
-/* Adds a level; none is added where there is nothing coarser. */
-static pelt_result add_level(level_maker *maker, bool *added)
-{
-    pelt_result result = find_or_weld(maker);
-    *added = !result && maker->candidate_count > 0;
-    if (*added) {
-        result = choose(maker, &maker->levels[maker->count++]);
+    *level = (cluster_level){ 0 };
+    pelt_result result = find_candidates(maker, welding);
+    if (!result && maker->candidate_count > 0) {
+        result = choose(maker, level);
     }
     release_candidates(maker);
+    return result;
+}
+
+/* Adds a level; none is added where there is nothing coarser. Vertices that differ in directions
+ * stay apart, at the price of an error up to twice as large. */
+static pelt_result add_level(level_maker *maker, bool *added)
+{
+    cluster_level level = { 0 }, welded = { 0 };
+    pelt_result result = make_level(maker, maker->welding, &level);
+    if (!result && !maker->welding && maker->welded.count > 0) {
+        maker->first_welded = maker->count;
+        result = make_level(maker, true, &welded);
+    }
+    if (!result && welded.triangles.corners &&
+        (!level.triangles.corners || level.error > 2.0f * welded.error)) {
+        maker->welding = true;
+        cluster_level kept_apart = level;
+        level = welded;
+        welded = kept_apart;
+    }
+    *added = !result && level.triangles.corners;
+    if (*added) {
+        maker->levels[maker->count++] = level;
+    } else {
+        pelt_release(maker->host, level.triangles.corners);
+    }
+    pelt_release(maker->host, welded.triangles.corners);
+    return result;
+}
+
+static pelt_result weld(level_maker *maker)
+{
+    const triangle_list *triangles = &maker->levels[0].triangles;
+    size_t size = 3 * (size_t)triangles->count * sizeof(*triangles->corners);
+    maker->welded.corners = pelt_allocate(maker->host, size, 1);
+    if (!maker->welded.corners) {
+        return no_memory(maker->host);
+    }
+    memcpy(maker->welded.corners, triangles->corners, size);
+    maker->welded.count = triangles->count;
+    pelt_result result = pelt_weld(maker->host, maker->info, &maker->welded);
+    if (maker->welded.count == triangles->count &&
+        memcmp(maker->welded.corners, triangles->corners, size) == 0) {
+        maker->welded.count = 0;
+    }
     return result;
 }
 
@@ -319,16 +356,12 @@ static pelt_result init(level_maker *maker)
     size_t corner_count = 3 * (size_t)triangles->count;
     uint32_t *vertices = pelt_allocate(maker->host, corner_count, sizeof(*vertices));
     maker->places = pelt_allocate(maker->host, vertex_count, sizeof(*maker->places));
-    maker->finest.corners =
-        pelt_allocate(maker->host, corner_count, sizeof(*maker->finest.corners));
     pelt_result result = PELT_OK;
-    if (!vertices || !maker->places || !maker->finest.corners) {
+    if (!vertices || !maker->places) {
         result = no_memory(maker->host);
         goto done;
     }
     memset(maker->places, 0xff, vertex_count * sizeof(*maker->places));
-    memcpy(maker->finest.corners, triangles->corners, corner_count * sizeof(*triangles->corners));
-    maker->finest.count = triangles->count;
     uint32_t used_count = list_vertices(maker, triangles, vertices);
     forget_places(maker, vertices, used_count);
     maker->used.corners = pelt_allocate(maker->host, used_count, 3 * sizeof(*vertices));
@@ -343,6 +376,7 @@ static pelt_result init(level_maker *maker)
     result = pelt_poses_init(&maker->poses, maker->host, maker->info, vertices, used_count);
     result = result ? result
                     : pelt_tree_create(maker->host, triangles, maker->poses.space, &maker->tree);
+    result = result ? result : weld(maker);
 done:
     pelt_release(maker->host, vertices);
     return result;
@@ -351,9 +385,7 @@ done:
 pelt_result pelt_levels_make(const pelt_host *host, const pelt_clusters_info *info,
                              cluster_level levels[PELT_LOD_MAX], uint32_t *count)
 {
-    level_maker maker = {
-        .host = host, .info = info, .levels = levels, .count = 1, .first_made = 1
-    };
+    level_maker maker = { .host = host, .info = info, .levels = levels, .count = 1 };
     pelt_result result = PELT_OK;
     bool more =
         info->lod_count > 1 && !levels[0].tangled && levels[0].triangles.count >= TRIANGLES_MIN;
@@ -369,6 +401,6 @@ pelt_result pelt_levels_make(const pelt_host *host, const pelt_clusters_info *in
     pelt_poses_finish(&maker.poses);
     pelt_release(host, maker.places);
     pelt_release(host, maker.used.corners);
-    pelt_release(host, maker.finest.corners);
+    pelt_release(host, maker.welded.corners);
     return result;
 }

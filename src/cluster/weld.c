@@ -1,5 +1,6 @@
-/* One vertex instead of several that differ in their normals and tangents alone: without it, a
- * surface of flat triangles has no edges that could be collapsed. */
+/* One vertex instead of several that differ in their normals and tangents alone: kept apart, those
+ * of a hard edge can only be collapsed along it, and a surface of flat triangles has no edges that
+ * could be. */
 #include "cluster/cluster.h"
 #include "pack/codec.h"
 
