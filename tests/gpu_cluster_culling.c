@@ -289,27 +289,45 @@ static pelt_model *read_asset(const char *name)
     return model;
 }
 
-static void culling_never_changes_a_pixel(void **unused)
+static void need_mesh_shaders(void)
 {
-    (void)unused;
     if (!gpu_device()->mesh_shader || !gpu_device()->task_shader) {
         (void)printf("skipped: no mesh and task shaders\n");
         assert_false(gpu_flag("PELT_REQUIRE_GPU"));
         skip();
     }
-    pelt_model *models[ASSET_COUNT + 1];
+}
+
+static pelt_model *make_sample(void)
+{
+    pelt_model *model;
     const pelt_sample_info sample = { .vertices = 4000 };
-    assert_int_equal(pelt_sample_create(&gpu_host, &sample, &models[0]), PELT_OK);
+    assert_int_equal(pelt_sample_create(&gpu_host, &sample, &model), PELT_OK);
+    return model;
+}
+
+static pelt_renderer *open_renderer(const pelt_renderer_info *info, uint32_t *material)
+{
+    pelt_renderer *renderer;
+    assert_int_equal(pelt_renderer_create(&gpu_host, gpu_device(), info, &renderer), PELT_OK);
+    assert_int_equal(pelt_renderer_add_material(renderer, NULL, -1, material), PELT_OK);
+    return renderer;
+}
+
+static void culling_never_changes_a_pixel(void **unused)
+{
+    (void)unused;
+    need_mesh_shaders();
+    pelt_model *models[ASSET_COUNT + 1];
+    models[0] = make_sample();
     uint32_t count = 1;
     for (size_t i = 0; i < ASSET_COUNT; i++) {
         models[count] = read_asset(assets[i]);
         count += models[count] != NULL;
     }
-    pelt_renderer *renderer;
     uint32_t material;
     const pelt_renderer_info info = { .width = WIDTH, .height = HEIGHT };
-    assert_int_equal(pelt_renderer_create(&gpu_host, gpu_device(), &info, &renderer), PELT_OK);
-    assert_int_equal(pelt_renderer_add_material(renderer, NULL, -1, &material), PELT_OK);
+    pelt_renderer *renderer = open_renderer(&info, &material);
     tally counted = { 0 };
     for (uint32_t i = 0; i < count; i++) {
         crowd c;
@@ -328,8 +346,78 @@ static void culling_never_changes_a_pixel(void **unused)
     assert_true(counted.empty < counted.pictures / 3);
 }
 
+/* The same crowd, all of it in view. Gives how many calls drew it. */
+static uint32_t draw_crowd(const pelt_renderer_info *info, uint8_t *rgba)
+{
+    uint32_t material;
+    pelt_renderer *renderer = open_renderer(info, &material);
+    crowd c;
+    open_crowd(renderer, material, make_sample(), &c);
+    state = 7;
+    pose_crowd(&c);
+    const pelt_render_scene scene = { .clusters = c.clusters,
+                                      .clusters_count = c.part_count,
+                                      .no_shadows = true };
+    pelt_render_report report;
+    assert_int_equal(pelt_renderer_draw(renderer, &scene, rgba, &report), PELT_OK);
+    assert_int_equal(report.drawn_cluster_count, report.cluster_count);
+    assert_int_equal(report.seen_instance_count, MEMBERS);
+    assert_int_equal(report.lod_counts[0], MEMBERS);
+    assert_true(c.parts[0].clusters->lods[0].cluster_count > 2 * PELT_TASK_CLUSTERS);
+    close_crowd(&c);
+    pelt_renderer_destroy(renderer);
+    return report.draw_count;
+}
+
+static void draws_alike_however_split(void **unused)
+{
+    (void)unused;
+    need_mesh_shaders();
+    static uint8_t once[BYTES], split[BYTES];
+    pelt_renderer_info info = { .width = WIDTH, .height = HEIGHT };
+    assert_int_equal(draw_crowd(&info, once), 1);
+    const struct {
+        uint32_t lanes, joints, limit, draws;
+    } ways[] = { { 16, PELT_CLUSTER_JOINT_MAX, 1, 3 * MEMBERS },
+                 { 64, 4, 2, 2 * ((MEMBERS + 1) / 2) },
+                 { 128, 0, 3, (MEMBERS + 2) / 3 } };
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        info.cluster_lanes = ways[i].lanes;
+        info.shared_joints = ways[i].joints;
+        info.group_limit = ways[i].limit;
+        assert_int_equal(draw_crowd(&info, split), ways[i].draws);
+        assert_memory_equal(split, once, BYTES);
+    }
+    info.cluster_lanes = 129;
+    pelt_renderer *none;
+    assert_int_equal(pelt_renderer_create(&gpu_host, gpu_device(), &info, &none),
+                     PELT_ERROR_ARGUMENT);
+}
+
+static void says_what_a_device_lacks(void **unused)
+{
+    (void)unused;
+    pelt_headless *device = gpu_device();
+    bool able = device->task_shader;
+    device->task_shader = false;
+    uint32_t material;
+    const pelt_renderer_info info = { .width = WIDTH, .height = HEIGHT };
+    pelt_renderer *renderer = open_renderer(&info, &material);
+    const pelt_render_clusters clusters = { .instance_count = 1 };
+    const pelt_render_scene scene = { .clusters = &clusters, .clusters_count = 1 };
+    static uint8_t rgba[BYTES];
+    assert_int_equal(pelt_renderer_draw(renderer, &scene, rgba, NULL), PELT_ERROR_DEVICE);
+    assert_non_null(strstr(gpu_messages.last, "VK_EXT_mesh_shader"));
+    pelt_renderer_destroy(renderer);
+    device->task_shader = able;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(culling_never_changes_a_pixel) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(draws_alike_however_split),
+        cmocka_unit_test(says_what_a_device_lacks),
+        cmocka_unit_test(culling_never_changes_a_pixel),
+    };
     return gpu_result(cmocka_run_group_tests(tests, gpu_setup, gpu_teardown));
 }
