@@ -43,8 +43,8 @@ typedef struct pelt_lod {
 
     /* No less than the distance from this level's surface of any vertex of level 0, and the
      * distance from level 0 of the middle of any triangle of this level, in any of the poses that
-     * were given, as pelt_skin_cpu skins them; in the unit of where their matrices lead. Without
-     * poses: bind_error. 0 for level 0. */
+     * were given, as pelt_skin_cpu skins them; in the unit of where their matrices lead. Morph
+     * targets are left out of account. Without poses: bind_error. 0 for level 0. */
     float error;
     float bind_error; /* the same in the bind pose alone, mesh units */
 } pelt_lod;
