@@ -5,6 +5,7 @@
 #include "cli/picture.h"
 #include "cli/render_clusters.h"
 
+#include <pelt/cluster.h>
 #include <string.h>
 
 static const char *const paths[] = { "compute", "palette", "mesh", "auto", NULL };

@@ -34,7 +34,7 @@ typedef struct pelt_render_options {
     const char *lod_text; /* a number or auto; NULL: 0 */
     uint32_t lod;         /* from that ... */
     bool lod_auto;
-    int debug;            /* a pelt_render_debug */
+    int debug; /* a pelt_render_debug */
 } pelt_render_options;
 
 /* Of --format and --interpolation. */
