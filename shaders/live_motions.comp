@@ -1,4 +1,4 @@
-/* Skin matrices of live agents as a palette of dual quaternions has them. An invocation is a joint. */
+/* Skin matrices of live agents as a palette of dual quaternions has them, an invocation a joint. */
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require
@@ -36,8 +36,9 @@ void main()
         return;
     }
     pelt_rows rows = pelt_rows(constants.matrices);
+    uint first = 3u * joint;
     pelt_matrix m =
-        pelt_matrix(vec4[3](rows.at[3u * joint], rows.at[3u * joint + 1u], rows.at[3u * joint + 2u]));
+        pelt_matrix(vec4[3](rows.at[first], rows.at[first + 1u], rows.at[first + 2u]));
     vec4 q = pelt_rotation(m);
     vec3 t = column(m, 3);
     out_texels texels = out_texels(constants.motions);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rotation of a matrix: the orthogonal factor of its polar decomposition, as a unit quaternion. */
+/* The rotation of a matrix: the orthogonal factor of its polar decomposition, a unit quaternion. */
 #ifndef PELT_POLAR_GLSL
 #define PELT_POLAR_GLSL
 

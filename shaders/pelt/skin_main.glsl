@@ -148,7 +148,7 @@ void skin_extreme_directions(pelt_skin_chunk chunk, uint vertex)
 
 /* -- the vertices of one invocation -------------------------------------------------------- */
 
-/* Every step-th vertex from `vertex` to `end`, which is behind it. Two are read ahead, in turns, for
+/* Every step-th vertex from `vertex` to `end`, which is behind it. Two are read ahead, in turns:
  * copies between them would cost as much as a tenth of the rest. */
 walk walk_vertices(pelt_skin_chunk chunk, uint vertex, uint step, uint end)
 {
