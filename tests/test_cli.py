@@ -1396,6 +1396,78 @@ class Render(Case):
             self.assertRegex(text, pattern)
 
 
+class RenderMesh(Case):
+    def setUp(self):
+        self.need_gpu()
+        probe = self.render("--path", "auto")[1]
+        if probe["path"] != "mesh" and os.environ.get("PELT_REQUIRE_GPU") != "1":
+            self.skipTest("no mesh shaders")
+
+    def render(self, *args, model=None):
+        out = self.path("out.png")
+        run = self.ok("render", model or self.folder.sample, "-o", out, "--size", "128x72", "--json",
+                      *args)
+        return pixels(out), run.json()
+
+    def apart(self, a, b):
+        """Bytes that differ of two pictures, as a part of all."""
+        self.assertEqual(len(a), len(b))
+        return sum(x != y for x, y in zip(a, b)) / len(b)
+
+    def test_same_picture_as_from_the_skin_pass(self):
+        for args in (("--count", 7, "--all-clips"), ("--time", "0.3"), ("--zoom", 6)):
+            drawn, result = self.render("--path", "mesh", *args)
+            skinned, other = self.render(*args)
+            self.assertLessEqual(self.apart(drawn, skinned), 0.001, args)
+            self.assertEqual((result["path"], other["path"]), ("mesh", "compute"))
+            self.assertEqual(result["boxes"], other["boxes"])
+            self.assertEqual(self.render("--path", "auto", *args)[0], drawn)
+            self.assertNotIn("clusters", other)
+
+    def test_culling(self):
+        args = ("--path", "mesh", "--count", 12, "--zoom", 5)
+        seen, result = self.render(*args)
+        everything, whole = self.render(*args, "--no-cull")
+        self.assertEqual(seen, everything)
+        self.assertEqual(whole["clusters"]["drawn"], whole["clusters"]["all"])
+        self.assertEqual(result["clusters"]["all"], whole["clusters"]["all"])
+        self.assertLess(result["clusters"]["drawn"], whole["clusters"]["all"] / 2)
+        self.assertLess(result["clusters"]["instancesInView"], 12)
+        self.assertLess(result["triangles"], whole["triangles"] / 2)
+
+    def test_levels_of_detail(self):
+        _, fine = self.render("--path", "mesh", "--count", 4)
+        _, coarse = self.render("--path", "mesh", "--count", 4, "--lod", 2)
+        self.assertEqual(fine["clusters"]["lod0"], 4)
+        self.assertEqual(coarse["clusters"]["lod2"], 4)
+        self.assertLess(coarse["triangles"], fine["triangles"] * 0.4)
+        _, far = self.render("--path", "mesh", "--count", 100, "--lod", "auto")
+        self.assertLess(far["triangles"], 25 * fine["triangles"] * 0.4)
+        self.assertEqual(sum(far["clusters"].get("lod%d" % i, 0) for i in range(8)), 100)
+
+    def test_debug_views(self):
+        plain, _ = self.render("--path", "mesh", "--count", 4)
+        for what in ("meshlets", "lod", "culled"):
+            shown, _ = self.render("--path", "mesh", "--count", 4, "--debug", what)
+            self.assertGreater(self.apart(shown, plain), 0.01, what)
+
+    def test_morph_targets_and_points(self):
+        for model in (morphed_triangle(self.path("morph.gltf"), 0.5), two_plates(self.path("plates.gltf"))):
+            drawn, _ = self.render("--path", "mesh", model=model)
+            skinned, _ = self.render(model=model)
+            self.assertLessEqual(self.apart(drawn, skinned), 0.001, model)
+
+    def test_what_does_not_go_together(self):
+        command = ("render", self.folder.sample, "-o", self.path("no.png"))
+        self.fails(2, "need --path mesh", *command, "--lod", "1")
+        self.fails(2, "need --path mesh", *command, "--path", "palette", "--no-cull")
+        self.fails(2, "--lod: must be", *command, "--path", "mesh", "--lod", "8")
+        self.fails(2, "--device must be gpu", *command, "--path", "mesh", "--device", "cpu")
+        self.fails(2, "needs --path compute", *command, "--path", "mesh", "--method", "dqs")
+        self.assertEqual(self.render("--path", "auto", "--method", "dqs")[1]["path"], "compute")
+        self.assertFalse(os.path.exists(self.path("no.png")))
+
+
 class RenderPalette(Case):
     def setUp(self):
         self.need_gpu()
