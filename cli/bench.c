@@ -397,6 +397,9 @@ static int run(pelt_report *report, int argc, char **argv)
     if (argc > 0 && strcmp(argv[0], "rays") == 0) {
         return pelt_command_bench_rays.run(report, argc - 1, argv + 1);
     }
+    if (argc > 0 && strcmp(argv[0], "clusters") == 0) {
+        return pelt_command_bench_clusters.run(report, argc - 1, argv + 1);
+    }
     bench_options options = { .rounds = 9, .scale = INFINITY };
     const char *operand;
     const pelt_option table[] = {
@@ -511,8 +514,9 @@ const pelt_command pelt_command_bench = {
         "smaller unless --scale says how much.\n"
         "\n"
         "'pelt bench pose' measures the pose pass, 'pelt bench crowd' draws crowds, 'pelt bench\n"
-        "rays' builds and traces; see 'pelt bench pose --help', 'pelt bench crowd --help', 'pelt\n"
-        "bench rays --help'.\n",
+        "rays' builds and traces, 'pelt bench clusters' skins what can be seen; see\n"
+        "'pelt bench pose --help', 'pelt bench crowd --help', 'pelt bench rays --help',\n"
+        "'pelt bench clusters --help'.\n",
     .example = "pelt bench --scene all -o results.json --svg plots",
     .run = run,
 };

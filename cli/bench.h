@@ -4,13 +4,19 @@
 
 #include "cli/options.h"
 
-/* "bench pose", "bench crowd", "bench rays" */
+/* "bench pose", "bench crowd", "bench rays", "bench clusters" */
 extern const pelt_command pelt_command_bench_pose, pelt_command_bench_crowd,
-    pelt_command_bench_rays;
+    pelt_command_bench_rays, pelt_command_bench_clusters;
 
 #ifdef PELT_HAVE_VULKAN
 
 #include "bench/bench.h"
+
+#include <pelt/model.h>
+
+/* A file's character with normals, or, if that is NULL, the built-in one. */
+pelt_result pelt_bench_open_character(pelt_report *report, const char *file, uint32_t vertices,
+                                      pelt_model **out);
 
 typedef struct pelt_bench_report {
     char device[384];

@@ -27,15 +27,14 @@ typedef struct crowd_report {
     pelt_bench_crowd_result result;
 } crowd_report;
 
-static pelt_result make_model(pelt_report *report, const crowd_options *options, pelt_model **out)
+pelt_result pelt_bench_open_character(pelt_report *report, const char *file, uint32_t vertices,
+                                      pelt_model **out)
 {
     const pelt_host *host = &report->host;
-    if (!options->file) {
-        const pelt_sample_info info = { .vertices = options->vertices ? options->vertices
-                                                                      : VERTICES_DEFAULT };
-        return pelt_sample_create(host, &info, out);
+    if (!file) {
+        return pelt_sample_create(host, &(pelt_sample_info){ .vertices = vertices }, out);
     }
-    pelt_result result = pelt_gltf_read(host, options->file, out);
+    pelt_result result = pelt_gltf_read(host, file, out);
     if (result == PELT_OK) {
         result = pelt_model_add_normals(*out);
         if (result != PELT_OK) {
@@ -222,7 +221,8 @@ static pelt_result bench_crowd(pelt_report *report, const crowd_options *options
     crowd_report found = { .file = options->file,
                            .rounds = options->rounds,
                            .size = { options->size[0], options->size[1] } };
-    pelt_result result = make_model(report, options, &model);
+    pelt_result result = pelt_bench_open_character(
+        report, options->file, options->vertices ? options->vertices : VERTICES_DEFAULT, &model);
     if (result == PELT_OK && options->output) {
         result = pelt_output_open(host, options->output, &output);
     }

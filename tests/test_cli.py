@@ -1922,6 +1922,43 @@ class BenchCrowd(Case):
         self.assertEqual(result["forms"][5]["memory"], result["frames"] * 30 * 48)
 
 
+class BenchClusters(Case):
+    def test_help(self):
+        run = self.ok("bench", "clusters", "--help")
+        self.assertTrue(run.out.startswith("Usage: pelt bench clusters"))
+        for name in "instances vertices file lods error size rounds output json".split():
+            self.assertRegex(run.out, r"(?m)^  (-\w,|   ) --%s\b" % name)
+        self.assertIn("bench clusters --help", " ".join(self.ok("bench", "--help").out.split()))
+
+    def test_wrong_arguments(self):
+        for text, args in (("exclude each other", ("--file", "a.glb", "--vertices", 900)),
+                           ("must be a whole number from 1 to 8", ("--lods", 9)),
+                           ("takes no file", ("a.glb",)), ("must be at least 0", ("--error", -1))):
+            self.fails(2, text, "bench", "clusters", *args)
+        self.fails(1, "missing.glb", "bench", "clusters", "--file", self.path("missing.glb"))
+        self.fails(3, self.no_device(), "bench", "clusters", env=dict(os.environ, PELT_DEVICE="xyzzy"))
+
+    def test_results(self):
+        self.need_gpu()
+        out = self.path("clusters.json")
+        run = self.ok("bench", "clusters", "--instances", 30, "--vertices", 800, "--rounds", 2, "-o", out)
+        self.assertRegex(run.out, r"(?m)^30 instances of [\d,]+ vertices")
+        with open(out) as file:
+            result = json.load(file)
+        rows = result["rows"]
+        self.assertEqual([(row["camera"], row["levels"]) for row in rows],
+                         [(name, levels) for name in ("all", "tenth", "far") for levels in (False, True)])
+        for row in rows:
+            self.assertTrue(row["checked"])
+            for stage in ("skin", "boxes", "cull", "parts"):
+                self.assertGreater(row["times"][stage]["seconds"], 0)
+        everyone = 30 * result["triangles"]
+        self.assertEqual([rows[0]["triangles"], rows[4]["triangles"]], [everyone, everyone])
+        self.assertEqual((rows[0]["instances"], rows[4]["instances"]), (30, 30))
+        self.assertLess(rows[2]["triangles"], 0.4 * everyone)
+        self.assertLess(rows[5]["triangles"], 0.5 * everyone)
+
+
 class BenchRays(Case):
     def test_help(self):
         run = self.ok("bench", "rays", "--help")
