@@ -6,7 +6,7 @@
 
 #include "cli/picture.h"
 
-/* Beyond one pixel's error a level of detail would show. */
+/* With --lod: as many levels of detail at most. */
 #define PELT_LODS_BUILT 5
 
 typedef struct pelt_clustered pelt_clustered;
@@ -22,10 +22,10 @@ typedef struct pelt_clustered_info {
 
 pelt_result pelt_clustered_create(const pelt_host *host, const pelt_clustered_info *info,
                                   pelt_clustered **out);
-void pelt_clustered_destroy(pelt_clustered *scene);
+void pelt_clustered_destroy(pelt_clustered *self);
 
-/* Of each part of the character; NULL without a scene. */
-const pelt_picture_part_clusters *pelt_clustered_parts(const pelt_clustered *scene);
+/* Of each part of the character; NULL of NULL. */
+const pelt_picture_part_clusters *pelt_clustered_parts(const pelt_clustered *self);
 
 #endif
 #endif
