@@ -300,7 +300,7 @@ static void margins_of_dual_quaternions_by_hand(void **state)
     };
     /* Rounding: 2^-17 x 4 at most, over cos^4(a / 4) which is 1/4 at least. */
     const double rounding = 0x1p-13;
-    for (double angle = 10; angle < 180; angle += 10) {
+    for (int angle = 10; angle < 180; angle += 10) {
         const pelt_bake_joint rows[] = { twisted(0), twisted(angle) };
         double a = angle * acos(-1) / 180;
         double bound = pelt_bake_bodies_dual_bound(&bodies, rows, rows, 0, 0);
