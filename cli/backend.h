@@ -49,8 +49,9 @@ struct pelt_backend {
 
 typedef struct pelt_backend_info {
     const pelt_character *character;
-    bool keep_on_gpu; /* the GPU keeps the vertices; fetch gives boxes alone */
-    bool joint_boxes; /* the character has joint boxes: bounds from them, too */
+    bool keep_on_gpu;   /* the GPU keeps the vertices; fetch gives boxes alone */
+    bool joint_boxes;   /* the character has joint boxes: bounds from them, too */
+    bool keep_previous; /* the GPU also keeps the vertices of the batch before, with keep_on_gpu */
 } pelt_backend_info;
 
 pelt_result pelt_backend_reference(const pelt_host *host, const pelt_backend_info *info,

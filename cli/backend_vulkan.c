@@ -196,7 +196,9 @@ static void destroy(pelt_backend *base)
     }
     pelt_vulkan_close(backend->device);
     pelt_release(backend->host, backend->joint_instances);
+    pelt_release(backend->host, backend->previous);
     pelt_release(backend->host, backend->instances);
+    pelt_history_destroy(backend->history);
     pelt_release(backend->host, backend->bind_offsets);
     pelt_release(backend->host, backend->meshes);
     pelt_release(backend->host, backend);
@@ -255,8 +257,13 @@ pelt_result pelt_backend_vulkan(const pelt_host *host, const pelt_backend_info *
     size_t meshes = info->character->mesh_count;
     backend->meshes = pelt_allocate(host, meshes, sizeof(*backend->meshes));
     backend->bind_offsets = pelt_allocate(host, meshes, sizeof(*backend->bind_offsets));
-    pelt_result result =
-        backend->meshes && backend->bind_offsets ? open_backend(backend) : PELT_ERROR_MEMORY;
+    pelt_result result = backend->meshes && backend->bind_offsets ? PELT_OK : PELT_ERROR_MEMORY;
+    if (result == PELT_OK && info->keep_previous) {
+        result = pelt_history_create(host, &backend->history);
+    }
+    if (result == PELT_OK) {
+        result = open_backend(backend);
+    }
     if (result != PELT_OK) {
         destroy(&backend->base);
         return result;
@@ -276,6 +283,14 @@ const pelt_gpu_instance *pelt_backend_vulkan_instance(const pelt_backend *base, 
     const pelt_backend_vulkan_state *backend = (const pelt_backend_vulkan_state *)base;
     size_t parts = backend->character->model->part_count;
     return &backend->instances[member * parts + part];
+}
+
+VkDeviceAddress pelt_backend_vulkan_previous(const pelt_backend *base, uint32_t member,
+                                             uint32_t part)
+{
+    const pelt_backend_vulkan_state *backend = (const pelt_backend_vulkan_state *)base;
+    size_t parts = backend->character->model->part_count;
+    return backend->previous[member * parts + part];
 }
 
 VkDeviceAddress pelt_backend_vulkan_vertices(const pelt_backend *base, uint32_t member,

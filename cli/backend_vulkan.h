@@ -25,5 +25,10 @@ VkDeviceAddress pelt_backend_vulkan_vertices(const pelt_backend *base, uint32_t 
 const pelt_gpu_instance *pelt_backend_vulkan_instance(const pelt_backend *base, uint32_t member,
                                                       uint32_t part);
 
+/* Where those of the batch before lie, which was as large; the same where there was none. Needs
+ * keep_previous. */
+VkDeviceAddress pelt_backend_vulkan_previous(const pelt_backend *base, uint32_t member,
+                                             uint32_t part);
+
 #endif
 #endif

@@ -4,6 +4,8 @@
 
 #include "cli/backend_vulkan.h"
 
+#include <pelt/history.h>
+
 typedef struct pelt_backend_functions {
     PFN_vkCmdPipelineBarrier cmd_pipeline_barrier;
     PFN_vkCmdCopyBuffer cmd_copy_buffer;
@@ -20,6 +22,7 @@ typedef struct pelt_backend_vulkan_state {
     const pelt_character *character;
     const pelt_batch *batch;
     bool keep_on_gpu, joint_boxes;
+    pelt_history *history; /* of keep_previous, else NULL: vertices then has two slots */
 
     pelt_headless *device;
     pelt_backend_functions vk;
@@ -37,6 +40,7 @@ typedef struct pelt_backend_vulkan_state {
     pelt_buffer vertices, tangents, boxes, joint_boxes_out;
     pelt_buffer vertices_read, tangents_read, boxes_read, joint_boxes_read;
     pelt_gpu_instance *instances;
+    VkDeviceAddress *previous; /* of each instance's vertices, in the batch before */
     pelt_gpu_joint_box_instance *joint_instances;
     size_t instance_room;
 } pelt_backend_vulkan_state;

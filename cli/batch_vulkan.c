@@ -2,18 +2,21 @@
 #ifdef PELT_HAVE_VULKAN
 
 #include "cli/backend_vulkan_state.h"
+#include "render/render.h"
 
 #include <string.h>
 
-/* Makes the buffer at least so large; what it held is lost. */
+/* Makes the buffer at least so large; what it held is lost. What is skinned may be traced. */
 static pelt_result reserve(pelt_backend_vulkan_state *backend, pelt_buffer *buffer, size_t size,
                            pelt_memory_kind kind)
 {
+    VkBufferUsageFlags usage =
+        buffer == &backend->vertices ? pelt_render_vertex_usage(backend->device) : 0;
     if (buffer->buffer && buffer->size >= size) {
         return PELT_OK;
     }
     pelt_buffer_destroy(backend->device, buffer);
-    return pelt_buffer_create(backend->device, size, 0, kind, buffer);
+    return pelt_buffer_create(backend->device, size, usage, kind, buffer);
 }
 
 static size_t align16(size_t size)
@@ -75,6 +78,28 @@ static VkDeviceAddress append_matrices(pelt_backend_vulkan_state *backend, const
     return address;
 }
 
+/* Bytes of all vertices of a batch, once. */
+static size_t slot_size(const pelt_batch *batch)
+{
+    const pelt_character *character = batch->character;
+    return batch->count * character->vertex_offsets[character->model->part_count] *
+           sizeof(pelt_packed_vertex);
+}
+
+/* Where an instance's vertices go, which of two slots its history says; offset: in a slot. */
+static VkDeviceAddress place_vertices(pelt_backend_vulkan_state *backend, const pelt_batch *batch,
+                                      uint32_t instance, size_t offset)
+{
+    VkDeviceAddress first = backend->vertices.address + offset;
+    if (!backend->history) {
+        return first;
+    }
+    const pelt_history_event moves = { 0 };
+    pelt_history_slots slots = pelt_history_advance(backend->history, instance, &moves);
+    backend->previous[instance] = first + slots.previous * slot_size(batch);
+    return first + slots.current * slot_size(batch);
+}
+
 /* One part of one member: where its inputs are, where its outputs go. */
 static void describe_part(pelt_backend_vulkan_state *backend, const pelt_batch *batch,
                           uint32_t member, uint32_t part, VkDeviceAddress matrices, size_t *used)
@@ -95,7 +120,8 @@ static void describe_part(pelt_backend_vulkan_state *backend, const pelt_batch *
         .mesh = index,
         .matrices = matrices + (VkDeviceAddress)palette->first_matrix * matrix_size(batch),
         .dual_quaternions = batch->rotations != NULL,
-        .positions = backend->vertices.address + vertex * sizeof(pelt_packed_vertex),
+        .positions =
+            place_vertices(backend, batch, (uint32_t)slot, vertex * sizeof(pelt_packed_vertex)),
         .position_stride = sizeof(pelt_packed_vertex),
         .normal_stride = sizeof(pelt_packed_vertex),
         .tangents_out = mesh->tangents ? backend->tangents.address + tangent * sizeof(uint32_t) : 0,
@@ -138,10 +164,12 @@ static pelt_result reserve_instances(pelt_backend_vulkan_state *backend, size_t 
     pelt_release(backend->host, backend->joint_instances);
     pelt_release(backend->host, backend->instances);
     backend->instance_room = 0;
+    pelt_release(backend->host, backend->previous);
     backend->instances = pelt_allocate(backend->host, count, sizeof(*backend->instances));
+    backend->previous = pelt_allocate(backend->host, count, sizeof(*backend->previous));
     backend->joint_instances =
         pelt_allocate(backend->host, count, sizeof(*backend->joint_instances));
-    if (!backend->instances || !backend->joint_instances) {
+    if (!backend->instances || !backend->previous || !backend->joint_instances) {
         return PELT_ERROR_MEMORY;
     }
     backend->instance_room = count;
@@ -154,7 +182,7 @@ static pelt_result reserve_batch(pelt_backend_vulkan_state *backend, const pelt_
     const pelt_character *character = batch->character;
     uint32_t parts = character->model->part_count;
     size_t count = (size_t)batch->count * parts;
-    size_t vertices = batch->count * character->vertex_offsets[parts] * sizeof(pelt_packed_vertex);
+    size_t vertices = slot_size(batch) * (backend->history ? 2 : 1);
     size_t tangents = batch->count * character->tangent_offsets[parts] * sizeof(uint32_t);
     size_t boxes = count * sizeof(pelt_box);
     size_t input = input_size(batch);
@@ -187,12 +215,15 @@ static pelt_result reserve_batch(pelt_backend_vulkan_state *backend, const pelt_
 pelt_result pelt_batch_vulkan_describe(pelt_backend_vulkan_state *backend, const pelt_batch *batch,
                                        pelt_skin_tables *tables)
 {
+    const pelt_model *model = batch->character->model;
+    uint32_t count = batch->count * model->part_count;
     pelt_result result = reserve_batch(backend, batch);
+    if (result == PELT_OK && backend->history) {
+        result = pelt_history_begin(backend->history, count);
+    }
     if (result != PELT_OK) {
         return result;
     }
-    const pelt_model *model = batch->character->model;
-    uint32_t count = batch->count * model->part_count;
     size_t palettes = model->matrix_count * matrix_size(batch);
     size_t used = 0;
     VkDeviceAddress matrices = append_matrices(backend, batch, &used);

@@ -397,7 +397,8 @@ static bool check_output(pelt_report *report, const pelt_option *option,
     const char *slash = strrchr(path, '/');
     const char *extension = strrchr(slash ? slash + 1 : path, '.');
     const char *wanted = strrchr(option->value, '.');
-    if (extension && wanted && strcasecmp(extension, wanted) != 0) {
+    bool other = extension && option->extension && strcasecmp(extension, option->extension) == 0;
+    if (extension && wanted && !other && strcasecmp(extension, wanted) != 0) {
         pelt_report_error(report, NULL, "--%s '%s': must end in %s, which is what is written",
                           option->name, path, wanted);
         return false;

@@ -31,6 +31,7 @@ typedef struct pelt_option {
     void *target;      /* holds the default before parsing */
     uint32_t minimum, maximum;
     const char *const *choices; /* ends with NULL */
+    const char *extension;      /* of an output: another one than value's that may be; or NULL */
     bool required;
     bool *given; /* becomes true where the option is given; or NULL */
 } pelt_option;

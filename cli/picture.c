@@ -1,4 +1,5 @@
 #include "cli/picture.h"
+#include "cli/render_aov.h"
 
 #ifdef PELT_HAVE_VULKAN
 
@@ -78,7 +79,10 @@ static uint32_t fill_draws(const pelt_picture_scene *scene, const added *numbers
                 (pelt_render_draw){ .mesh = numbers->meshes[character->part_meshes[part]],
                                     .material = part_material(model, numbers, part),
                                     .vertices = scene->parts[slot],
-                                    .box = scene->part_boxes[slot] };
+                                    .box = scene->part_boxes[slot],
+                                    .previous = scene->previous ? scene->previous[slot] : 0,
+                                    .instance = i,
+                                    .part = part };
         }
     }
     return count;
@@ -127,6 +131,16 @@ static void fill_parts(const pelt_picture_scene *scene, const added *numbers,
     }
 }
 
+static pelt_result draw_pixels(const pelt_picture_info *info, pelt_renderer *renderer,
+                               const pelt_render_scene *self, uint8_t *rgba,
+                               pelt_render_report *report)
+{
+    return info->rays ? pelt_renderer_trace(renderer, self,
+                                            &(pelt_trace_info){ .sky_samples = info->sky_samples },
+                                            rgba, report)
+                      : pelt_renderer_draw(renderer, self, rgba, report);
+}
+
 /* Draws and writes what self holds beside the boxes. */
 static pelt_result write_scene(const pelt_host *host, const pelt_picture_info *info,
                                const pelt_picture_scene *scene, pelt_renderer *renderer,
@@ -134,14 +148,17 @@ static pelt_result write_scene(const pelt_host *host, const pelt_picture_info *i
 {
     uint32_t width, height;
     pelt_renderer_size(renderer, &width, &height);
+    self->boxes = info->boxes ? scene->member_boxes : NULL;
+    self->box_count = info->boxes ? scene->count : 0;
+    self->zoom = scene->zoom;
+    if (info->aov != PELT_AOV_NONE) {
+        return pelt_write_aov(host, info, renderer, self, report);
+    }
     uint8_t *rgba = pelt_allocate(host, (size_t)width * height, 4);
     if (!rgba) {
         return PELT_ERROR_MEMORY;
     }
-    self->boxes = info->boxes ? scene->member_boxes : NULL;
-    self->box_count = info->boxes ? scene->count : 0;
-    self->zoom = scene->zoom;
-    pelt_result result = pelt_renderer_draw(renderer, self, rgba, report);
+    pelt_result result = draw_pixels(info, renderer, self, rgba, report);
     if (result == PELT_OK) {
         result = pelt_write_png(host, info->output, width, height, rgba);
     }

@@ -3,6 +3,15 @@
 #ifndef PELT_CLI_PICTURE_H
 #define PELT_CLI_PICTURE_H
 
+/* What is written of pixels instead of their colours. */
+typedef enum pelt_picture_aov {
+    PELT_AOV_NONE,
+    PELT_AOV_MOTION,
+    PELT_AOV_NORMAL,
+    PELT_AOV_POSITION,
+    PELT_AOV_INSTANCE
+} pelt_picture_aov;
+
 #ifdef PELT_HAVE_VULKAN
 
 #include "cli/backend_vulkan.h"
@@ -12,7 +21,10 @@ typedef struct pelt_picture_info {
     const char *file; /* the model's, for messages */
     const char *output;
     uint32_t width, height;
-    bool boxes; /* draw the members' boxes */
+    bool boxes;           /* draw the members' boxes */
+    bool rays;            /* trace it */
+    uint32_t sky_samples; /* likewise, as pelt_trace_info's */
+    pelt_picture_aov aov;
 } pelt_picture_info;
 
 /* A crowd that is skinned as it is drawn, from a palette. */
@@ -42,17 +54,18 @@ typedef struct pelt_picture_clusters {
 typedef struct pelt_picture_scene {
     const pelt_character *character;
     pelt_headless *device;
-    uint32_t count;               /* members */
-    bool packed_order;            /* else the primitives' */
-    const VkDeviceAddress *parts; /* count x part_count: where the vertices are */
-    const pelt_box *part_boxes;   /* the same */
-    const pelt_box *member_boxes; /* count */
+    uint32_t count;                  /* members */
+    bool packed_order;               /* else the primitives' */
+    const VkDeviceAddress *parts;    /* count x part_count: where the vertices are */
+    const VkDeviceAddress *previous; /* the same, in the frame before; NULL: nothing has moved */
+    const pelt_box *part_boxes;      /* count x part_count */
+    const pelt_box *member_boxes;    /* count */
     const pelt_picture_crowd *crowd;
     const pelt_picture_clusters *clusters; /* or NULL */
     float zoom;                            /* as pelt_render_scene's */
 } pelt_picture_scene;
 
-/* Draws and writes a PNG. */
+/* Draws and writes a PNG, or an OpenEXR image of an aov. */
 pelt_result pelt_picture_write(const pelt_host *host, const pelt_picture_info *info,
                                const pelt_picture_scene *scene, pelt_render_report *report);
 

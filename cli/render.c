@@ -8,8 +8,9 @@
 #include <pelt/cluster.h>
 #include <string.h>
 
-static const char *const paths[] = { "compute", "palette", "mesh", "auto", NULL };
+static const char *const paths[] = { "compute", "palette", "mesh", "rays", "auto", NULL };
 static const char *const debugs[] = { "none", "meshlets", "lod", "culled", NULL };
+static const char *const aovs[] = { "none", "motion", "normal", "position", "instance", NULL };
 
 pelt_result pelt_render_crowd_create(const pelt_render_options *options,
                                      const pelt_character *character, const pelt_play *play,
@@ -34,7 +35,7 @@ typedef struct rendering {
     pelt_headless *own_device; /* where the backend has none */
     pelt_buffer vertices;      /* likewise */
     char device_name[384];
-    VkDeviceAddress *parts;
+    VkDeviceAddress *parts, *previous;
     pelt_box *part_boxes, *member_boxes;
     double skin_time; /* the shortest of a few runs */
     bool mesh_path;
@@ -66,19 +67,29 @@ static pelt_result prepare(pelt_report *report, rendering *r)
     }
     size_t parts = (size_t)options->count * r->character->model->part_count;
     r->parts = pelt_allocate(host, parts, sizeof(*r->parts));
+    r->previous = pelt_allocate(host, parts, sizeof(*r->previous));
     r->part_boxes = pelt_allocate(host, parts, sizeof(*r->part_boxes));
     r->member_boxes = pelt_allocate(host, options->count, sizeof(*r->member_boxes));
-    bool room = r->parts && r->part_boxes && r->member_boxes;
+    bool room = r->parts && r->previous && r->part_boxes && r->member_boxes;
     return result == PELT_OK && !room ? PELT_ERROR_MEMORY : result;
+}
+
+/* Whether positions of the frame before are asked for. */
+static bool has_motion(const pelt_render_options *options)
+{
+    return options->aov == PELT_AOV_MOTION;
 }
 
 /* Drawing needs a Vulkan device, whatever skins. */
 static pelt_result open_devices(pelt_report *report, rendering *r)
 {
     bool gpu = r->options->device == PELT_DEVICE_AUTO || r->options->device == PELT_DEVICE_GPU;
-    pelt_result result = pelt_backend_create(
-        report, gpu ? PELT_DEVICE_GPU : (pelt_device)r->options->device,
-        &(pelt_backend_info){ .character = r->character, .keep_on_gpu = true }, &r->backend);
+    pelt_result result =
+        pelt_backend_create(report, gpu ? PELT_DEVICE_GPU : (pelt_device)r->options->device,
+                            &(pelt_backend_info){ .character = r->character,
+                                                  .keep_on_gpu = true,
+                                                  .keep_previous = has_motion(r->options) },
+                            &r->backend);
     if (result == PELT_OK && gpu) {
         r->device = pelt_backend_vulkan_device(r->backend);
     } else if (result == PELT_OK) {
@@ -91,6 +102,16 @@ static pelt_result open_devices(pelt_report *report, rendering *r)
     return result;
 }
 
+static pelt_result check_rays(const pelt_report *report, const rendering *r)
+{
+    return r->options->path != PELT_PATH_RAYS || r->device->ray_tracing_pipeline
+               ? PELT_OK
+               : pelt_fail(&report->host, PELT_ERROR_DEVICE, NULL, NULL,
+                           "%s lacks ray-tracing pipelines (VK_KHR_ray_tracing_pipeline), which "
+                           "--path rays needs",
+                           r->device->properties.deviceName);
+}
+
 /* Whether mesh shaders draw: --path auto takes them where they are and may. */
 static pelt_result choose_path(const pelt_report *report, rendering *r)
 {
@@ -99,7 +120,7 @@ static pelt_result choose_path(const pelt_report *report, rendering *r)
     r->mesh_path =
         r->options->path == PELT_PATH_MESH || (r->options->path == PELT_PATH_AUTO && able && fits);
     return able || !r->mesh_path
-               ? PELT_OK
+               ? check_rays(report, r)
                : pelt_fail(&report->host, PELT_ERROR_DEVICE, NULL, NULL,
                            "%s lacks mesh and task shaders (VK_EXT_mesh_shader), which --path "
                            "mesh needs; --path auto does without",
@@ -123,16 +144,18 @@ static void write_vertices(const pelt_animated *animated, pelt_packed_vertex *ou
     }
 }
 
-/* Boxes, and where each part's vertices are for the renderer. */
-static pelt_result collect(rendering *r)
+/* Boxes, and where each part's vertices are for the renderer. slot: of two, where the CPU's go. */
+static pelt_result collect(rendering *r, size_t slot_number)
 {
     const pelt_character *character = r->character;
     uint32_t parts = character->model->part_count;
     size_t each = character->vertex_offsets[parts];
     pelt_result result = PELT_OK;
-    if (r->own_device) {
-        result = pelt_buffer_create(r->own_device, each * r->options->count * 16, 0,
-                                    PELT_MEMORY_UPLOAD, &r->vertices);
+    size_t slots = has_motion(r->options) ? 2 : 1;
+    if (r->own_device && !r->vertices.buffer) {
+        result = pelt_buffer_create(r->own_device, each * r->options->count * 16 * slots,
+                                    pelt_render_vertex_usage(r->own_device), PELT_MEMORY_UPLOAD,
+                                    &r->vertices);
     }
     size_t slot = 0;
     for (uint32_t i = 0; i < r->options->count; i++) {
@@ -146,22 +169,55 @@ static pelt_result collect(rendering *r)
             r->part_boxes[slot] = animated.box;
             box_unite(&r->member_boxes[i], &animated.box);
             if (r->own_device) {
-                size_t first = i * each + character->vertex_offsets[part];
+                size_t member = slot_number * r->options->count + i;
+                size_t first = member * each + character->vertex_offsets[part];
+                r->previous[slot] = r->parts[slot];
                 r->parts[slot] = r->vertices.address + first * 16;
                 write_vertices(&animated, (pelt_packed_vertex *)r->vertices.mapped + first);
             } else {
                 r->parts[slot] = pelt_backend_vulkan_vertices(r->backend, i, part);
+                r->previous[slot] =
+                    has_motion(r->options) ? pelt_backend_vulkan_previous(r->backend, i, part) : 0;
             }
         }
     }
     return result;
 }
 
-/* The first run finds caches cold and clocks low: the GPU's pass runs a few times. */
-static pelt_result skin(rendering *r)
+/* The frame before: every member at a time earlier by motion_dt. Where a clip does not repeat, it
+ * rests before its beginning. */
+static pelt_result skin_before(const pelt_report *report, rendering *r)
 {
-    int runs = r->own_device ? 1 : 5;
-    pelt_result result = PELT_OK;
+    pelt_crowd *crowd = r->crowd;
+    double *times = pelt_allocate(&report->host, crowd->count, sizeof(*times));
+    if (!times) {
+        return PELT_ERROR_MEMORY;
+    }
+    for (uint32_t i = 0; i < crowd->count; i++) {
+        times[i] = crowd->members[i].play.time;
+        crowd->members[i].play.time -= r->options->motion_dt;
+    }
+    pelt_result result = pelt_batch_pose(r->batch, crowd, 0, crowd->count);
+    if (result == PELT_OK) {
+        result = r->backend->skin(r->backend, r->batch);
+    }
+    if (result == PELT_OK) {
+        result = collect(r, 0);
+    }
+    for (uint32_t i = 0; i < crowd->count; i++) {
+        crowd->members[i].play.time = times[i];
+    }
+    pelt_release(&report->host, times);
+    return result == PELT_OK ? pelt_batch_pose(r->batch, crowd, 0, crowd->count) : result;
+}
+
+/* The first run finds caches cold and clocks low: the GPU's pass runs a few times, unless a run
+ * begins a frame. */
+static pelt_result skin(const pelt_report *report, rendering *r)
+{
+    bool motion = has_motion(r->options);
+    int runs = r->own_device || motion ? 1 : 5;
+    pelt_result result = motion ? skin_before(report, r) : PELT_OK;
     r->skin_time = 0.0;
     for (int i = 0; result == PELT_OK && i < runs; i++) {
         result = r->backend->skin(r->backend, r->batch);
@@ -170,7 +226,7 @@ static pelt_result skin(rendering *r)
         }
     }
     if (result == PELT_OK) {
-        result = collect(r);
+        result = collect(r, motion ? 1 : 0);
     }
     if (r->own_device) {
         r->skin_time = r->backend->skin_time; /* skinned as it was collected */
@@ -232,11 +288,31 @@ static void json_clusters(pelt_json *json, const pelt_render_report *report)
     pelt_json_close(json);
 }
 
+static void print_drawing(const rendering *r)
+{
+    char triangles[32], structures[32];
+    const pelt_render_report *report = &r->report;
+    pelt_format_count(report->triangle_count, triangles);
+    const char *plural = pelt_plural(report->triangle_count);
+    if (r->options->path == PELT_PATH_RAYS) {
+        printf("  build    %9.3f ms  %s acceleration structure%s\n", report->build_time,
+               pelt_format_count(report->structure_count, structures),
+               pelt_plural(report->structure_count));
+        printf("  trace    %9.3f ms  %s triangle%s\n", report->trace_time, triangles, plural);
+        return;
+    }
+    if (r->options->aov == PELT_AOV_NONE) {
+        printf("  shadows  %9.3f ms  the sun and %u direction%s of the sky\n", report->shadow_time,
+               report->sky_count, pelt_plural(report->sky_count));
+    }
+    printf("  raster   %9.3f ms  %s triangle%s\n", report->raster_time, triangles, plural);
+}
+
 static void print_text(const pelt_report *report, const rendering *r)
 {
     const pelt_model *model = r->character->model;
     const pelt_render_options *options = r->options;
-    char all[32], groups[32], instances[32], triangles[32];
+    char all[32], groups[32], instances[32];
     uint64_t vertices = (uint64_t)r->character->vertex_offsets[model->part_count] * options->count;
     printf("%s", pelt_report_style(report, PELT_BOLD));
     pelt_print_safe(stdout, options->output);
@@ -261,11 +337,7 @@ static void print_text(const pelt_report *report, const rendering *r)
     } else {
         printf("on the CPU: %s\n", r->backend->path);
     }
-    printf("  shadows  %9.3f ms  the sun and %u direction%s of the sky\n", r->report.shadow_time,
-           r->report.sky_count, pelt_plural(r->report.sky_count));
-    printf("  raster   %9.3f ms  %s triangle%s\n", r->report.raster_time,
-           pelt_format_count(r->report.triangle_count, triangles),
-           pelt_plural(r->report.triangle_count));
+    print_drawing(r);
     if (r->clusters) {
         print_clusters(r);
     }
@@ -297,7 +369,8 @@ static void print_json(const pelt_report *report, const rendering *r)
     pelt_json_text(&json, "output", options->output);
     pelt_json_integer(&json, "width", options->size[0]);
     pelt_json_integer(&json, "height", options->size[1]);
-    pelt_json_text(&json, "path", r->clusters ? "mesh" : "compute");
+    bool rays = options->path == PELT_PATH_RAYS;
+    pelt_json_text(&json, "path", r->clusters ? "mesh" : rays ? "rays" : "compute");
     pelt_json_text(&json, "method", pelt_method_name(r->character->method));
     pelt_json_text(&json, "device", r->backend->path);
     pelt_json_text(&json, "deviceName", r->backend->device);
@@ -315,8 +388,13 @@ static void print_json(const pelt_report *report, const rendering *r)
     }
     pelt_json_object_line(&json, "milliseconds");
     pelt_json_rounded(&json, "skin", 1e3 * r->skin_time, 6);
-    pelt_json_rounded(&json, "shadows", r->report.shadow_time, 6);
-    pelt_json_rounded(&json, "raster", r->report.raster_time, 6);
+    if (rays) {
+        pelt_json_rounded(&json, "build", r->report.build_time, 6);
+        pelt_json_rounded(&json, "trace", r->report.trace_time, 6);
+    } else {
+        pelt_json_rounded(&json, "shadows", r->report.shadow_time, 6);
+        pelt_json_rounded(&json, "raster", r->report.raster_time, 6);
+    }
     pelt_json_close(&json);
     pelt_json_boxes(&json, "boxes", r->member_boxes, options->count);
     pelt_report_warnings(report, &json);
@@ -336,6 +414,7 @@ static void finish(const pelt_host *host, rendering *r)
     pelt_character_destroy(r->character);
     pelt_release(host, r->member_boxes);
     pelt_release(host, r->part_boxes);
+    pelt_release(host, r->previous);
     pelt_release(host, r->parts);
 }
 
@@ -353,12 +432,16 @@ static pelt_result draw(pelt_report *report, rendering *r)
                               .output = options->output,
                               .width = options->size[0],
                               .height = options->size[1],
-                              .boxes = options->boxes },
+                              .boxes = options->boxes,
+                              .rays = options->path == PELT_PATH_RAYS,
+                              .sky_samples = options->samples,
+                              .aov = (pelt_picture_aov)options->aov },
         &(pelt_picture_scene){ .character = r->character,
                                .device = r->device,
                                .count = options->count,
                                .packed_order = options->device != PELT_DEVICE_REFERENCE,
                                .parts = r->parts,
+                               .previous = has_motion(options) ? r->previous : NULL,
                                .part_boxes = r->part_boxes,
                                .member_boxes = r->member_boxes,
                                .clusters = r->clusters ? &clusters : NULL,
@@ -378,7 +461,7 @@ static pelt_result render(pelt_report *report, const pelt_render_options *option
     }
     if (result == PELT_OK) {
         pelt_report_progress(report, "skinning %u", options->count);
-        result = skin(&r);
+        result = skin(report, &r);
     }
     if (result == PELT_OK) {
         result = make_clusters(report, &r);
@@ -449,9 +532,36 @@ static const char *wrong_with_mesh(const pelt_render_options *options)
     return NULL;
 }
 
+static const char *wrong_with_rays(const pelt_render_options *options)
+{
+    bool rays = options->path == PELT_PATH_RAYS, aov = options->aov != PELT_AOV_NONE;
+    const char *extension = strrchr(options->output, '.');
+    bool exr = extension && strcmp(extension, ".exr") == 0;
+    if (options->samples > 0 && (!rays || aov)) {
+        return "--samples needs --path rays, without --aov";
+    }
+    if (aov && !rays && options->path != PELT_PATH_COMPUTE) {
+        return "--aov needs --path compute or rays";
+    }
+    if (aov != exr) {
+        return "--output: must end in .exr with --aov, and only then";
+    }
+    if (options->boxes && (rays || aov)) {
+        return "--boxes excludes --path rays and --aov: boxes are drawn, not hit";
+    }
+    if (options->motion_dt_given && options->aov != PELT_AOV_MOTION) {
+        return "--motion-dt needs --aov motion";
+    }
+    if (!(options->motion_dt > 0 && options->motion_dt <= 1e6)) {
+        return "--motion-dt: must be more than 0, and 1,000,000 at most";
+    }
+    return NULL;
+}
+
 static bool check(pelt_report *report, pelt_render_options *options)
 {
     const char *wrong = wrong_with_mesh(options);
+    wrong = wrong ? wrong : wrong_with_rays(options);
     if (options->all_clips && (options->open.clip || options->open.fixed_pose)) {
         wrong = "--all-clips excludes --clip and --static";
     } else if (!(options->zoom >= 1 && options->zoom <= 1000)) {
@@ -470,9 +580,13 @@ static int run(pelt_report *report, int argc, char **argv)
     pelt_render_options options = { .open = { .first_clip = true, .add_normals = true },
                                     .count = 1,
                                     .size = { 1600, 900 },
-                                    .zoom = 1 };
+                                    .zoom = 1,
+                                    .motion_dt = 1.0 / 30 };
+    pelt_option output =
+        pelt_option_output(&options.output, "OUT.png", "the picture to write; with --aov, OUT.exr");
+    output.extension = ".exr";
     const pelt_option table[] = {
-        pelt_option_output(&options.output, "OUT.png", "the picture to write"),
+        output,
         pelt_option_clip(&options.open.clip,
                          "a clip, by name or number\n(default: the first, if there is one)"),
         pelt_option_static(&options.open.fixed_pose),
@@ -508,7 +622,8 @@ static int run(pelt_report *report, int argc, char **argv)
           .help = "compute: skin every vertex, then draw each instance;\n"
                   "palette: bake the clips and skin in one draw call for\n"
                   "all instances of a mesh; mesh: mesh shaders skin what\n"
-                  "can be seen; auto: mesh where the device has them\n"
+                  "can be seen; rays: skin every vertex, then trace rays;\n"
+                  "auto: mesh where the device has them\n"
                   "(default: compute)",
           .target = &options.path,
           .choices = paths },
@@ -562,6 +677,30 @@ static int run(pelt_report *report, int argc, char **argv)
                   "in red what was culled, seen from above",
           .target = &options.debug,
           .choices = debugs },
+        { .name = "samples",
+          .kind = PELT_OPTION_COUNT,
+          .value = "N",
+          .help = "rays: how many go to the sky from each sample of a\n"
+                  "pixel, and a quarter as many to the sun\n"
+                  "(default: 16, on software drivers 8)",
+          .target = &options.samples,
+          .minimum = 1,
+          .maximum = 4096 },
+        { .name = "aov",
+          .kind = PELT_OPTION_CHOICE,
+          .value = "WHAT",
+          .help = "compute, rays: write numbers of what is in the middle\n"
+                  "of each pixel as OpenEXR: motion, normal, position or\n"
+                  "instance (see below)",
+          .target = &options.aov,
+          .choices = aovs },
+        { .name = "motion-dt",
+          .kind = PELT_OPTION_NUMBER,
+          .value = "S",
+          .help = "aov motion: seconds since the frame before\n"
+                  "(default: 1/30)",
+          .target = &options.motion_dt,
+          .given = &options.motion_dt_given },
         pelt_option_device(&options.device, "what skins: auto, gpu, cpu or reference\n"
                                             "(default: auto, the GPU)"),
         pelt_option_json(&options.json, "print times and boxes as JSON"),
@@ -595,7 +734,13 @@ const pelt_command pelt_command_render = {
         "mesh are one draw call: docs/crowds.md. Boxes are then those of the frames around, and\n"
         "morph targets stay as the file has them.\n"
         "\n"
-        "With --path mesh, mesh shaders skin the clusters that can be in view: docs/clusters.md.\n",
+        "With --path mesh, mesh shaders skin the clusters that can be in view: docs/clusters.md.\n"
+        "With --path rays, the sun's shadows and the sky's are traced: docs/ray-tracing.md.\n"
+        "\n"
+        "Channels of --aov, 32 bits each and all 0 where no triangle is: position and normal\n"
+        "(smooth) are X Y Z in the scene, A is 1; motion is X Y Z in the scene, so that position\n"
+        "minus motion is where it was, and pixels.X to the right and pixels.Y down; instance has\n"
+        "the whole numbers hit (1), instance, part and triangle. Points and lines are left out.\n",
     .example = "pelt render fox.glb -o foxes.png --count 200 --boxes",
     .run = run,
 };

@@ -10,6 +10,7 @@ typedef enum pelt_render_path {
     PELT_PATH_COMPUTE,
     PELT_PATH_PALETTE,
     PELT_PATH_MESH,
+    PELT_PATH_RAYS,
     PELT_PATH_AUTO
 } pelt_render_path;
 
@@ -35,6 +36,12 @@ typedef struct pelt_render_options {
     uint32_t lod;         /* from that ... */
     bool lod_auto;
     int debug; /* a pelt_render_debug */
+
+    /* Rays, and numbers instead of colours. */
+    uint32_t samples; /* 0: not given */
+    int aov;          /* a pelt_picture_aov */
+    double motion_dt; /* seconds */
+    bool motion_dt_given;
 } pelt_render_options;
 
 /* Of --format and --interpolation. */

@@ -139,6 +139,7 @@ typedef struct pelt_render_material {
     float alpha_cutoff;
     pelt_alpha_mode alpha_mode;
     VkSampler sampler;
+    VkImageView view;      /* of its image */
     VkDescriptorPool pool; /* of its one set */
     VkDescriptorSet set;
 } pelt_render_material;
@@ -244,6 +245,9 @@ void pelt_render_layouts_destroy(pelt_renderer *renderer);
 pelt_result pelt_render_pipeline_get(pelt_renderer *renderer, pelt_render_source source,
                                      pelt_render_pipeline kind, pelt_render_class topology,
                                      VkPipeline *out);
+
+pelt_result pelt_render_module_create(pelt_renderer *renderer, const uint32_t *words, size_t size,
+                                      VkShaderModule *out);
 
 /* clusters.c: limits of the device's mesh shaders, if it has them. */
 pelt_result pelt_render_choose_clusters(pelt_renderer *renderer, const pelt_renderer_info *info);

@@ -106,9 +106,10 @@ static pelt_result upload(pelt_renderer *renderer, const pelt_primitive *primiti
         write_stream(primitive->colors, 4, primitive->vertex_count, packed_vertices,
                      (float *)(bytes + colors_at));
     }
-    pelt_result result =
-        pelt_buffer_create(renderer->device, size, VK_BUFFER_USAGE_INDEX_BUFFER_BIT,
-                           PELT_MEMORY_DEVICE, &mesh->buffer);
+    pelt_result result = pelt_buffer_create(renderer->device, size,
+                                            VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
+                                                pelt_render_vertex_usage(renderer->device),
+                                            PELT_MEMORY_DEVICE, &mesh->buffer);
     if (result == PELT_OK && size > 0) {
         result = pelt_buffer_upload(renderer->device, &mesh->buffer, 0, bytes, size);
     }

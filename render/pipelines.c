@@ -351,8 +351,8 @@ static pelt_result create_pipeline(pelt_renderer *renderer, pelt_render_pipeline
     return PELT_OK;
 }
 
-static pelt_result create_module(pelt_renderer *renderer, const uint32_t *words, size_t size,
-                                 VkShaderModule *out)
+pelt_result pelt_render_module_create(pelt_renderer *renderer, const uint32_t *words, size_t size,
+                                      VkShaderModule *out)
 {
     const VkShaderModuleCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
@@ -400,7 +400,7 @@ static pelt_result add_stage(pelt_renderer *renderer, stage_list *list, VkShader
         .pName = "main",
         .pSpecializationInfo = constants,
     };
-    pelt_result result = create_module(renderer, words, size, &added->module);
+    pelt_result result = pelt_render_module_create(renderer, words, size, &added->module);
     list->count += result == PELT_OK;
     return result;
 }

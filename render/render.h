@@ -94,6 +94,11 @@ typedef struct pelt_render_draw {
     VkDeviceAddress vertices; /* the mesh's vertex_count pelt_packed_vertex, 16-byte aligned;
                                * positions in scene space */
     pelt_box box;             /* exact: the camera and the shadow maps are fitted to it */
+
+    /* What pelt_renderer_aov tells. Draws one after another that share an instance share a
+     * structure where rays are traced. */
+    VkDeviceAddress previous; /* the vertices in the frame before; 0: they have not moved */
+    uint32_t instance, part;
 } pelt_render_draw;
 
 /* A mesh of a crowd. */
@@ -184,6 +189,10 @@ typedef struct pelt_render_report {
 
     double shadow_time; /* sun and sky shadow maps */
     double raster_time;
+
+    /* Of rays: acceleration structures of the bottom level, and their builds. */
+    uint32_t structure_count;
+    double build_time, trace_time;
 } pelt_render_report;
 
 /* Renders, waits and reads back 4 x width x height bytes (sRGB, alpha 255). Animated vertices must
@@ -193,5 +202,43 @@ typedef struct pelt_render_report {
  * PELT_ERROR_VULKAN, PELT_ERROR_MEMORY. */
 pelt_result pelt_renderer_draw(pelt_renderer *renderer, const pelt_render_scene *scene,
                                uint8_t *rgba, pelt_render_report *report);
+
+/* -- rays ---------------------------------------------------------------------------------- */
+
+/* What buffers of vertices must have been created with, if rays are to hit them. */
+VkBufferUsageFlags pelt_render_vertex_usage(const pelt_headless *device);
+
+typedef struct pelt_trace_info {
+    uint32_t sky_samples; /* rays to the sky for each of the picture's samples, and a quarter as
+                           * many to the sun; 0: 16, 8 on software drivers */
+} pelt_trace_info;
+
+/* As pelt_renderer_draw, with the same camera, light and materials, but by ray tracing: the sun's
+ * shadows and the sky's are those of rays. Takes draws alone, of triangles; points and lines are
+ * left out, with a warning. MASK materials are cut at the cutoff, BLEND ones are blended, up to 16
+ * behind each other. Errors: PELT_ERROR_DEVICE (no ray-tracing pipelines), PELT_ERROR_RANGE (more
+ * materials or instances than the device takes), those of pelt_renderer_draw. */
+pelt_result pelt_renderer_trace(pelt_renderer *renderer, const pelt_render_scene *scene,
+                                const pelt_trace_info *info, uint8_t *rgba,
+                                pelt_render_report *report);
+
+/* What the middle of a pixel shows; all 0 where there is no triangle. MASK and BLEND materials are
+ * there where alpha (of the image's finest level) is at least the cutoff, 0.5 of BLEND ones. */
+typedef struct pelt_aov_pixel {
+    float position[3]; /* of the scene */
+    float covered;     /* 1, or 0 */
+    float normal[3];   /* unit, smooth; without normals that of the triangle, towards the eye */
+    float moved_x;     /* pixels since the frame before, to the right ... */
+    float motion[3];   /* the same in the scene: position - motion is where it was */
+    float moved_y;     /* ... and down, under this frame's camera */
+    uint32_t instance, part, triangle; /* triangle: of the primitive's, as a list */
+    uint32_t hit;                      /* 1, or 0 */
+} pelt_aov_pixel;
+
+/* Writes width x height pixels, rows from the top: by rays or by raster, which differ only where
+ * the middle of a pixel lies on an edge, as good as. Takes what pelt_renderer_trace takes. Errors:
+ * likewise. */
+pelt_result pelt_renderer_aov(pelt_renderer *renderer, const pelt_render_scene *scene, bool rays,
+                              pelt_aov_pixel *pixels, pelt_render_report *report);
 
 #endif

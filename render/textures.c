@@ -259,8 +259,7 @@ static pelt_result create_sampler(pelt_renderer *renderer, const pelt_texture_sa
     return PELT_OK;
 }
 
-static pelt_result create_set(pelt_renderer *renderer, pelt_render_material *material,
-                              VkImageView view)
+static pelt_result create_set(pelt_renderer *renderer, pelt_render_material *material)
 {
     const pelt_render_functions *vk = &renderer->vk;
     VkDevice device = renderer->device->vulkan.device;
@@ -288,7 +287,7 @@ static pelt_result create_set(pelt_renderer *renderer, pelt_render_material *mat
     }
     const VkDescriptorImageInfo image = {
         .sampler = material->sampler,
-        .imageView = view,
+        .imageView = material->view,
         .imageLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
     };
     const VkWriteDescriptorSet write = {
@@ -322,13 +321,14 @@ pelt_result pelt_renderer_add_material(pelt_renderer *renderer, const pelt_mater
     pelt_render_material *added = &materials[renderer->material_count];
     *added = (pelt_render_material){
         .alpha_mode = material->alpha_mode,
+        .view = renderer->images[image + 1].view,
         /* Only the shadow of a BLEND material is cut: it has one where it is mostly there. */
         .alpha_cutoff = material->alpha_mode == PELT_ALPHA_MASK ? material->alpha_cutoff : 0.5f,
     };
     memcpy(added->base_color, material->base_color, sizeof(added->base_color));
     pelt_result result = create_sampler(renderer, &material->base_color_sampler, &added->sampler);
     if (result == PELT_OK) {
-        result = create_set(renderer, added, renderer->images[image + 1].view);
+        result = create_set(renderer, added);
     }
     if (result != PELT_OK) {
         pelt_render_material_destroy(renderer, added);

@@ -259,6 +259,7 @@ static void select_features(const feature_chain *has, feature_chain *use)
 {
     const VkPhysicalDeviceFeatures *core = &has->core.features;
     use->core.features = (VkPhysicalDeviceFeatures){
+        .geometryShader = core->geometryShader, /* for gl_PrimitiveID in fragments */
         .samplerAnisotropy = core->samplerAnisotropy,
         .multiDrawIndirect = core->multiDrawIndirect,
         .drawIndirectFirstInstance = core->drawIndirectFirstInstance,
