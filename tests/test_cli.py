@@ -20,6 +20,8 @@ import unittest
 import xml.etree.ElementTree
 import zlib
 
+import exr
+
 PELT = ""
 COMMANDS = ("info", "skin", "render", "bake", "verify", "sample", "bench", "study")
 STUDIES = ("squash", "weights", "crossover", "twist")
@@ -254,6 +256,17 @@ class Glb:
 
 def box_of(rows):
     return [min(r[k] for r in rows) for k in range(3)], [max(r[k] for r in rows) for k in range(3)]
+
+
+def barycentric(place, corners):
+    """Weights of a triangle's corners that come nearest to a place."""
+    a, b, c = corners
+    u, v, p = ([x - y for x, y in zip(end, a)] for end in (b, c, place))
+    uu, uv, vv, up, vp = (sum(x * y for x, y in zip(s, t))
+                          for s, t in ((u, u), (u, v), (v, v), (u, p), (v, p)))
+    whole = uu * vv - uv * uv
+    second, third = (vv * up - uv * vp) / whole, (uu * vp - uv * up) / whole
+    return 1 - second - third, second, third
 
 
 class Folder:
@@ -1394,6 +1407,109 @@ class Render(Case):
         for pattern in (r"out\.png: 64 x 64 pixels, 5 instances", r"  skin +[\d.]+ ms",
                         r"  raster +[\d.]+ ms", r"  box 0 +\(", r"and 2 more"):
             self.assertRegex(text, pattern)
+
+
+class RenderRays(Case):
+    """Rays and raster of the sample, against each other and against positions that the CPU skins."""
+    SIZE = 200
+
+    def setUp(self):
+        self.need_gpu()
+        run = Run("render", self.folder.sample, "-o", self.path("probe.png"), "--size", "16x16",
+                  "--path", "rays", "--samples", 1)
+        if run.code == 3 and os.environ.get("PELT_REQUIRE_GPU") != "1":
+            self.skipTest(run.err)
+        self.assertEqual(run.code, 0, run.err)
+
+    def told(self, path, aov, *args, model=None):
+        out = self.path("%s-%s.exr" % (path, aov))
+        self.ok("render", model or self.folder.sample, "-o", out, "--size",
+                "%dx%d" % (self.SIZE, self.SIZE), "--path", path, "--aov", aov, *args)
+        width, height, channels = exr.read(out)
+        self.assertEqual((width, height), (self.SIZE, self.SIZE))
+        return channels
+
+    def rows(self, path, aov, *args):
+        channels = self.told(path, aov, *args)
+        return list(zip(*(channels[name] for name in sorted(channels))))
+
+    def test_rays_hit_what_raster_draws(self):
+        ids = [self.rows(path, "instance", "--count", 3) for path in ("compute", "rays")]
+        same = [a == b for a, b in zip(*ids)]
+        self.assertGreaterEqual(sum(same) / len(same), 0.998)
+        self.assertEqual({i[1] for i in ids[0] if i[0]}, {0, 1, 2})
+        for aov, delta in (("position", 1e-4), ("normal", 1e-2)):
+            rows = [self.rows(path, aov, "--count", 3) for path in ("compute", "rays")]
+            for a, b, hit in zip(*rows, same):
+                self.assertLessEqual(math.dist(a, b) if hit else 0, delta)
+        for a, hit in zip(rows[0], ids[0]):
+            self.assertEqual(a[0], hit[0])
+            self.assertAlmostEqual(math.hypot(*a[1:]), hit[0], delta=1e-5)
+
+    def skinned(self, time):
+        out = self.path("skinned.glb")
+        self.ok("skin", self.folder.sample, "-o", out, "--device", "cpu", "--clip", "walk", "--time",
+                repr(time))
+        glb = Glb(out)
+        return glb.attribute(0, "POSITION"), [i for i, in glb.rows(glb.primitive(0)["indices"])]
+
+    def test_motion_leads_back(self):
+        """A place minus its motion is where the same place of the triangle was."""
+        now, indices = self.skinned(0.3)
+        for args, dt in (((), 1 / 30), (("--motion-dt", "0.25"), 0.25)):
+            then, _ = self.skinned(0.3 - dt)
+            for path, devices in (("compute", ("gpu",)), ("rays", ("gpu", "cpu"))):
+                for device in devices:
+                    options = ("--time", "0.3", "--device", device)
+                    ids = self.told(path, "instance", *options)
+                    places = self.rows(path, "position", *options)
+                    moved = self.rows(path, "motion", *options, *args)
+                    farthest = 0
+                    for hit, triangle, place, motion in zip(ids["hit"], ids["triangle"], places, moved):
+                        if not hit:
+                            self.assertEqual(set(motion), {0})
+                            continue
+                        corners = indices[3 * triangle:3 * triangle + 3]
+                        weights = barycentric(place[1:], [now[c] for c in corners])
+                        for k in range(3):
+                            was = sum(w * then[c][k] for w, c in zip(weights, corners))
+                            self.assertAlmostEqual(place[1 + k] - motion[1 + k], was, delta=2e-5)
+                        farthest = max(farthest, math.hypot(*motion[1:4]))
+                        self.assertEqual(motion[4] ** 2 + motion[5] ** 2 > 0, any(motion[1:4]))
+                    self.assertGreater(farthest, dt / 10)
+
+    def test_what_rests_has_not_moved(self):
+        for args in (("--static",), ("--time", "0")):
+            self.assertEqual({m[1:] for m in self.rows("rays", "motion", *args)}, {(0, 0, 0, 0, 0)})
+
+    def test_pictures(self):
+        out = self.path("out.png")
+        args = ("render", self.folder.sample, "-o", out, "--size", "96x64", "--count", 2, "--json")
+        drawn = self.ok(*args)
+        raster = pixels(out)
+        run = self.ok(*args, "--path", "rays").json()
+        rays = pixels(out)
+        self.assertEqual((run["path"], run["boxes"]), ("rays", drawn.json()["boxes"]))
+        self.assertGreater(run["milliseconds"]["trace"], 0)
+        self.ok(*args, "--path", "rays")
+        self.assertEqual(pixels(out), rays)
+        self.assertLess(sum(abs(a - b) for a, b in zip(raster, rays)) / len(rays), 4)
+        text = self.ok(*args[:-1], "--path", "rays").out
+        for pattern in (r"  build +[\d.]+ ms  2 acceleration structures", r"  trace +[\d.]+ ms"):
+            self.assertRegex(text, pattern)
+
+    def test_usage(self):
+        for out, text, *args in (
+                ("a.png", "--samples needs", "--samples", 4),
+                ("a.exr", "--samples needs", "--path", "rays", "--aov", "normal", "--samples", 4),
+                ("a.exr", "--aov needs", "--path", "mesh", "--aov", "normal"),
+                ("a.png", "must end in .exr", "--aov", "normal"), ("a.exr", "must end in .exr"),
+                ("a.png", "--boxes excludes", "--path", "rays", "--boxes"),
+                ("a.exr", "--motion-dt needs", "--aov", "normal", "--motion-dt", 1),
+                ("a.exr", "--motion-dt: must be", "--aov", "motion", "--motion-dt", 0)):
+            run = Run("render", self.folder.sample, "-o", self.path(out), *args)
+            self.assertEqual(run.code, 2, (args, run.err))
+            self.assertIn(text, run.err)
 
 
 class RenderMesh(Case):
