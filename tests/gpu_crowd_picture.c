@@ -225,7 +225,9 @@ static void draw_skinned(const troupe *t, const crowd *c, bool from_clip, const 
                                             .position_stride = 16,
                                             .normals = positions + 12,
                                             .normal_stride = 16 };
-        draws[i] = (pelt_render_draw){ t->mesh, t->material, positions, c->boxes[i] };
+        draws[i] = (pelt_render_draw){
+            .mesh = t->mesh, .material = t->material, .vertices = positions, .box = c->boxes[i]
+        };
     }
     const pelt_skin_tables_info info = { &t->gpu_mesh, 1, instances, c->count };
     pelt_skin_tables tables;
