@@ -44,6 +44,24 @@ typedef struct drawing {
     VkPipeline pipeline;
 } drawing;
 
+/* Fragment shaders are told their triangle where there are geometry shaders. */
+static pelt_result check_device(const pelt_renderer *renderer)
+{
+    const pelt_headless *device = renderer->device;
+    PFN_vkGetPhysicalDeviceFeatures get =
+        (PFN_vkGetPhysicalDeviceFeatures)device->vulkan.get_instance_proc_addr(
+            device->vulkan.instance, "vkGetPhysicalDeviceFeatures");
+    VkPhysicalDeviceFeatures features = { 0 };
+    if (get) {
+        get(device->vulkan.physical_device, &features); /* pelt_vulkan_open enables what there is */
+    }
+    return features.geometryShader
+               ? PELT_OK
+               : pelt_fail(renderer->host, PELT_ERROR_DEVICE, NULL, NULL,
+                           "%s lacks geometryShader, without which no pixel knows its triangle",
+                           device->properties.deviceName);
+}
+
 static pelt_result create_images(drawing *self)
 {
     pelt_renderer *renderer = self->renderer;
@@ -343,7 +361,10 @@ static void record(const drawing *self)
 
 static pelt_result draw(drawing *self)
 {
-    pelt_result result = pelt_render_prepare(&self->picture);
+    pelt_result result = check_device(self->renderer);
+    if (result == PELT_OK) {
+        result = pelt_render_prepare(&self->picture);
+    }
     if (result == PELT_OK) {
         result = pelt_render_check_surfaces(self->renderer, self->picture.scene);
     }

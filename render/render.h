@@ -237,7 +237,7 @@ typedef struct pelt_aov_pixel {
 
 /* Writes width x height pixels, rows from the top: by rays or by raster, which differ only where
  * the middle of a pixel lies on an edge, as good as. Takes what pelt_renderer_trace takes. Errors:
- * likewise. */
+ * likewise; PELT_ERROR_DEVICE also by raster where there is no geometryShader. */
 pelt_result pelt_renderer_aov(pelt_renderer *renderer, const pelt_render_scene *scene, bool rays,
                               pelt_aov_pixel *pixels, pelt_render_report *report);
 
