@@ -8,7 +8,25 @@
 #include "pelt/cluster_bounds.glsl"
 #include "pelt/cluster_pass.glsl"
 
-shared uint shared_visible[PELT_SPAN_WORDS];
+shared uint shared_visible;
+
+/* The span's first cluster, of the mesh's, and whether the invocation's can be seen. */
+bool look(pelt_cluster_span span, out uint first)
+{
+    pelt_gpu_cluster_view view = pelt_load_cluster_view(constants.view);
+    pelt_gpu_cluster_instance instance =
+        pelt_load_cluster_instance(constants.instances, span.instance);
+    first = 0u;
+    if (!pelt_instance_may_be_seen(instance, view)) {
+        return false;
+    }
+    pelt_gpu_cluster_mesh mesh = pelt_load_cluster_mesh(instance.mesh);
+    pelt_gpu_lod lod = pelt_load_cluster_lod(mesh, pelt_choose_lod(mesh, instance, view));
+    first = lod.first_cluster + span.first;
+    uint lane = gl_LocalInvocationIndex;
+    return span.first + lane < lod.cluster_count &&
+           pelt_cluster_may_be_seen(mesh, instance, pelt_load_cluster(mesh, first + lane), view);
+}
 
 void main()
 {
@@ -17,27 +35,18 @@ void main()
     if (index >= constants.span_count) {
         return;
     }
-    if (lane < PELT_SPAN_WORDS) {
-        shared_visible[lane] = 0u;
-    }
-    barrier();
-    pelt_cluster_span span = cluster_spans(constants.spans).at[index];
-    pelt_gpu_cluster_view view = pelt_load_cluster_view(constants.view);
-    pelt_gpu_cluster_instance instance =
-        pelt_load_cluster_instance(constants.instances, span.instance);
-    pelt_gpu_cluster_mesh mesh = pelt_load_cluster_mesh(instance.mesh);
-    pelt_gpu_lod lod = pelt_load_cluster_lod(mesh, pelt_choose_lod(mesh, instance, view));
-    uint first = lod.first_cluster + span.first;
-    if (span.first + lane < lod.cluster_count && pelt_instance_may_be_seen(instance, view) &&
-        pelt_cluster_may_be_seen(mesh, instance, pelt_load_cluster(mesh, first + lane), view)) {
-        atomicOr(shared_visible[lane / 32u], 1u << (lane % 32u));
-    }
-    barrier();
-    span_states states = span_states(constants.scratch);
-    if (lane < PELT_SPAN_WORDS) {
-        states.at[index].visible[lane] = shared_visible[lane];
-    }
     if (lane == 0u) {
+        shared_visible = 0u;
+    }
+    barrier();
+    uint first;
+    if (look(cluster_spans(constants.spans).at[index], first)) {
+        atomicOr(shared_visible, 1u << lane);
+    }
+    barrier();
+    if (lane == 0u) {
+        span_states states = span_states(constants.scratch);
+        states.at[index].visible = shared_visible;
         states.at[index].first = first;
     }
 }

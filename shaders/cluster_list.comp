@@ -42,28 +42,46 @@ uint count_before(uint span)
     return shared_before;
 }
 
-void write_cluster(uint instance, uint index, uint place)
+uvec2 offset(uvec2 address, uint bytes)
 {
-    visible_clusters(constants.visible).at[place].instance = instance;
-    visible_clusters(constants.visible).at[place].cluster = index;
-    if (constants.draws == uvec2(0u)) {
-        return;
-    }
-    pelt_gpu_cluster_mesh mesh = pelt_load_cluster_mesh(
-        pelt_load_cluster_instance(constants.instances, instance).mesh);
-    pelt_gpu_cluster cluster = pelt_load_cluster(mesh, index);
-    cluster_draws(constants.draws).at[place] =
-        pelt_cluster_draw(3u * cluster.triangle_count, 1u,
-                          mesh.first_index + 3u * cluster.first_triangle,
-                          PELT_CLUSTER_VERTICES * place, place);
+    uint carry;
+    uint low = uaddCarry(address.x, bytes, carry);
+    return uvec2(low, address.y + carry);
 }
 
+void write_cluster(uint instance_index, uint index, uint place)
+{
+    pelt_gpu_cluster_instance instance =
+        pelt_load_cluster_instance(constants.instances, instance_index);
+    pelt_gpu_cluster_mesh mesh = pelt_load_cluster_mesh(instance.mesh);
+    pelt_gpu_cluster cluster = pelt_load_cluster(mesh, index);
+    visible_clusters list = visible_clusters(constants.visible);
+    list.at[place].instance = instance_index;
+    list.at[place].cluster = index;
+    list.at[place].mesh = instance.mesh;
+    list.at[place].matrices = instance.matrices;
+    list.at[place].vertex_table = offset(mesh.vertex_table, 4u * cluster.first_vertex);
+    list.at[place].cluster_joints = offset(mesh.cluster_joints, 4u * cluster.first_joint);
+    list.at[place].first_vertex = cluster.first_vertex;
+    list.at[place].counts = cluster.vertex_count | cluster.joint_count << 16;
+    if (constants.draws != uvec2(0u)) {
+        cluster_draws(constants.draws).at[place] =
+            pelt_cluster_draw(3u * cluster.triangle_count, 1u,
+                              mesh.first_index + 3u * cluster.first_triangle,
+                              PELT_CLUSTER_VERTICES * place, place);
+    }
+}
+
+/* A workgroup takes up to PELT_CLUSTERS_IN_TURN clusters, so that the next one is read while one is
+ * skinned, but there must be enough of them to keep all of a device busy. */
 void write_counts(uint visible)
 {
     uint listed = min(visible, constants.capacity);
-    uint rows = max((listed + MOST_GROUPS - 1u) / MOST_GROUPS, 1u);
+    uint in_turn = clamp(listed / PELT_CLUSTER_GROUPS_WANTED, 1u, uint(PELT_CLUSTERS_IN_TURN));
+    uint groups = (listed + in_turn - 1u) / in_turn;
+    uint rows = max((groups + MOST_GROUPS - 1u) / MOST_GROUPS, 1u);
     cluster_counts(constants.counts).counts = pelt_gpu_cluster_counts(
-        uint[3]((listed + rows - 1u) / rows, listed > 0u ? rows : 0u, 1u), listed, visible);
+        uint[3]((groups + rows - 1u) / rows, groups > 0u ? rows : 0u, 1u), listed, visible);
 }
 
 void main()
@@ -79,23 +97,17 @@ void main()
     if (span >= constants.span_count) {
         return;
     }
-    uint before = count_before(span);
     pelt_span_state state = span_states(constants.scratch).at[span];
-    before += state.before;
-    uint place = 0u;
-    bool visible = false;
-    for (uint i = 0u; i < PELT_SPAN_WORDS; i++) {
-        uint word = state.visible[i];
-        if (i == lane / 32u) {
-            place = before + uint(bitCount(word & ((1u << (lane % 32u)) - 1u)));
-            visible = (word >> (lane % 32u) & 1u) != 0u;
-        }
-        before += uint(bitCount(word));
+    if (state.visible == 0u && span < constants.span_count - 1u) {
+        return;
     }
+    uint before = count_before(span) + state.before;
+    uint place = before + uint(bitCount(state.visible & ((1u << lane) - 1u)));
+    bool visible = (state.visible >> lane & 1u) != 0u;
     if (visible && place < constants.capacity) {
         write_cluster(cluster_spans(constants.spans).at[span].instance, state.first + lane, place);
     }
     if (span == constants.span_count - 1u && lane == 0u) {
-        write_counts(before);
+        write_counts(before + uint(bitCount(state.visible)));
     }
 }

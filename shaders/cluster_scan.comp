@@ -7,17 +7,13 @@
 
 #include "pelt/cluster_pass.glsl"
 
-const uint SPANS_A_LANE = PELT_BLOCK_SPANS / PELT_SPAN_CLUSTERS;
+const uint SPANS_A_LANE = PELT_BLOCK_SPANS / PELT_BLOCK_LANES;
 
-shared uint shared_sums[PELT_SPAN_CLUSTERS];
+shared uint shared_sums[PELT_BLOCK_LANES];
 
 uint count_visible(uint span)
 {
-    uint count = 0u;
-    for (uint i = 0u; i < PELT_SPAN_WORDS; i++) {
-        count += uint(bitCount(span_states(constants.scratch).at[span].visible[i]));
-    }
-    return count;
+    return uint(bitCount(span_states(constants.scratch).at[span].visible));
 }
 
 /* The sum of those of all lanes up to this one. */
@@ -26,7 +22,7 @@ uint scan(uint sum)
     uint lane = gl_LocalInvocationIndex;
     shared_sums[lane] = sum;
     barrier();
-    for (uint distance = 1u; distance < PELT_SPAN_CLUSTERS; distance *= 2u) {
+    for (uint distance = 1u; distance < PELT_BLOCK_LANES; distance *= 2u) {
         uint other = lane >= distance ? shared_sums[lane - distance] : 0u;
         barrier();
         sum += other;
@@ -56,7 +52,7 @@ void main()
         states.at[i].before = before;
         before += count_visible(i);
     }
-    if (lane == PELT_SPAN_CLUSTERS - 1u) {
+    if (lane == PELT_BLOCK_LANES - 1u) {
         block_counts(blocks_address()).at[block] = sum;
     }
 }

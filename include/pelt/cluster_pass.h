@@ -131,7 +131,7 @@ typedef struct pelt_cluster_scene {
 typedef struct pelt_cluster_tables {
     size_t table_size;      /* bytes of the table, which says who looks at which clusters */
     size_t scratch_size;    /* bytes */
-    uint32_t span_count;    /* of up to 128 clusters, each the work of a workgroup */
+    uint32_t span_count;    /* of up to 32 clusters, each the work of a workgroup */
     uint64_t cluster_count; /* most that can be visible */
 } pelt_cluster_tables;
 
@@ -151,7 +151,8 @@ typedef struct pelt_visible_cluster {
     float low[3];            /* exact */
     uint32_t instance;
     float high[3];
-    uint32_t cluster; /* of the mesh's */
+    uint32_t cluster;  /* of the mesh's */
+    uint32_t work[12]; /* for the cluster skin pass */
 } pelt_visible_cluster;
 
 /* How many they are. */
@@ -172,6 +173,10 @@ typedef struct pelt_cluster_pass pelt_cluster_pass;
 typedef struct pelt_cluster_pass_info {
     const pelt_vulkan *vulkan;
     VkPipelineCache cache; /* or VK_NULL_HANDLE */
+
+    /* The skin pass copies the matrices that a cluster needs to shared memory, up to 64 of them,
+     * instead of reading them where they lie; slower on an H200. The results are the same. */
+    bool shared_palettes;
 } pelt_cluster_pass_info;
 
 /* As pelt_skin_pass_create. */

@@ -29,11 +29,17 @@ vec4 pelt_palette_row(uint joint, uint row)
 /* Which reads the palette. */
 #include "blend.glsl"
 
+/* Which cluster's influences are read, and blended, from here on. */
+void pelt_use_joints_of(pelt_gpu_cluster cluster)
+{
+    pelt_joints_are_local = PELT_SHARED_JOINTS > 0u && cluster.joint_count <= PELT_SHARED_JOINTS;
+}
+
 /* Whose matrices the vertices follow. All invocations call it, for the same cluster. */
 void pelt_use_cluster(pelt_gpu_cluster_mesh mesh, pelt_gpu_cluster cluster, uvec2 matrices)
 {
     pelt_matrices = matrices;
-    pelt_joints_are_local = PELT_SHARED_JOINTS > 0u && cluster.joint_count <= PELT_SHARED_JOINTS;
+    pelt_use_joints_of(cluster);
     if (PELT_SHARED_JOINTS == 0u) {
         return;
     }

@@ -19,7 +19,7 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer block_counts
     uint at[];
 };
 
-const uint SPAN_STATE_BYTES = 24u;
+const uint SPAN_STATE_BYTES = 12u;
 
 uvec2 blocks_address()
 {

@@ -6,13 +6,18 @@
 
 #include "cluster_layout.h"
 
-/* Clusters that a workgroup of the cull pass looks at, and the words that say which of them can be
- * seen. */
-#define PELT_SPAN_CLUSTERS 128
-#define PELT_SPAN_WORDS    4
+/* Clusters that a workgroup of the cull pass looks at: a word says which of them can be seen. Many
+ * meshes have few, so that more would mostly be idle. */
+#define PELT_SPAN_CLUSTERS 32
 
-/* Spans whose counts a workgroup adds up. */
+/* Spans whose counts a workgroup adds up, and its invocations. */
 #define PELT_BLOCK_SPANS 1024
+#define PELT_BLOCK_LANES 128
+
+/* Clusters that a workgroup of the skin pass takes one after the other at most, and workgroups below
+ * which it takes fewer. */
+#define PELT_CLUSTERS_IN_TURN      8
+#define PELT_CLUSTER_GROUPS_WANTED 4096
 
 /* Some clusters of one instance: those from first on of whichever level it will need. */
 struct pelt_cluster_span {
@@ -22,18 +27,27 @@ struct pelt_cluster_span {
 
 /* What is known of a span. Behind those of all spans: how many clusters each block of spans has. */
 struct pelt_span_state {
-    PELT_UINT visible[PELT_SPAN_WORDS]; /* a bit a cluster */
-    PELT_UINT first;                    /* its first cluster, of the mesh's */
-    PELT_UINT before;                   /* visible ones in the block's spans before it */
+    PELT_UINT visible; /* a bit a cluster */
+    PELT_UINT first;   /* its first cluster, of the mesh's */
+    PELT_UINT before;  /* visible ones in the block's spans before it */
 };
 
-/* A cluster that can be seen. As vec4s: three. */
+/* A cluster that can be seen. As vec4s: six. */
 struct pelt_gpu_visible_cluster {
     float sphere[4]; /* its skinned vertices': centre and radius ... */
     float low[3];    /* ... and their box */
     PELT_UINT instance;
     float high[3];
     PELT_UINT cluster;
+
+    /* What the cluster skin pass would otherwise have to look up, one after the other. */
+    PELT_ADDRESS mesh;
+    PELT_ADDRESS matrices;
+    PELT_ADDRESS vertex_table;   /* the cluster's own part of it */
+    PELT_ADDRESS cluster_joints; /* likewise */
+    PELT_UINT first_vertex;
+    PELT_UINT counts; /* vertices, and from bit 16 joints */
+    PELT_UINT padding[2];
 };
 
 /* How many they are. */
@@ -77,8 +91,8 @@ struct pelt_cluster_skin_constants {
 
 #ifdef __STDC_VERSION__
 static_assert(sizeof(struct pelt_cluster_span) == 8, "as in std430");
-static_assert(sizeof(struct pelt_span_state) == 24, "as in std430");
-static_assert(sizeof(struct pelt_gpu_visible_cluster) == 48, "as in std430");
+static_assert(sizeof(struct pelt_span_state) == 12, "as in std430");
+static_assert(sizeof(struct pelt_gpu_visible_cluster) == 96, "as in std430");
 static_assert(sizeof(struct pelt_gpu_cluster_counts) == 20, "as in std430");
 static_assert(sizeof(struct pelt_cluster_cull_constants) == 64, "as in std430");
 static_assert(sizeof(struct pelt_cluster_skin_constants) == 48, "as in std430");

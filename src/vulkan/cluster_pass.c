@@ -22,7 +22,6 @@ static const uint32_t skin_code[] =
 
 static const char pass_name[] = "the cluster pass";
 
-_Static_assert(PELT_SPAN_WORDS * 32 == PELT_SPAN_CLUSTERS, "a bit for each");
 _Static_assert(sizeof(pelt_visible_cluster) == sizeof(struct pelt_gpu_visible_cluster) &&
                    sizeof(pelt_cluster_counts) == sizeof(struct pelt_gpu_cluster_counts) &&
                    sizeof(VkDrawIndexedIndirectCommand) == sizeof(struct pelt_cluster_draw),
@@ -56,7 +55,7 @@ static const VkSpecializationMapEntry constant_entries[] = {
 };
 enum { CONSTANT_COUNT = sizeof(constant_entries) / sizeof(constant_entries[0]) };
 
-static pelt_result create_pipelines(pelt_cluster_pass *pass, VkPipelineCache cache)
+static pelt_result create_pipelines(pelt_cluster_pass *pass, const pelt_cluster_pass_info *info)
 {
     const pelt_compute_shader shaders[CLUSTER_STEPS] = {
         [CULL] = { cull_code, sizeof(cull_code), constant_entries, CONSTANT_COUNT },
@@ -64,13 +63,19 @@ static pelt_result create_pipelines(pelt_cluster_pass *pass, VkPipelineCache cac
         [LIST] = { list_code, sizeof(list_code), constant_entries, CONSTANT_COUNT },
         [SKIN] = { skin_code, sizeof(skin_code), constant_entries, CONSTANT_COUNT },
     };
+    const uint32_t lanes[CLUSTER_STEPS] = {
+        [CULL] = PELT_SPAN_CLUSTERS,
+        [SCAN] = PELT_BLOCK_LANES,
+        [LIST] = PELT_SPAN_CLUSTERS,
+        [SKIN] = PELT_CLUSTER_VERTICES,
+    };
     pelt_result result = PELT_OK;
     for (uint32_t i = 0; result == PELT_OK && i < CLUSTER_STEPS; i++) {
         const specialisation values = {
-            .group_size = i == SKIN ? PELT_CLUSTER_VERTICES : PELT_SPAN_CLUSTERS,
-            .shared_joints = SHARED_JOINTS,
+            .group_size = lanes[i],
+            .shared_joints = info->shared_palettes ? SHARED_JOINTS : 0,
         };
-        result = pelt_compute_create_pipelines(&pass->compute, cache, &shaders[i], &values,
+        result = pelt_compute_create_pipelines(&pass->compute, info->cache, &shaders[i], &values,
                                                sizeof(values), 1, &pass->pipelines[i]);
     }
     return result;
@@ -86,13 +91,13 @@ static pelt_result create(pelt_cluster_pass *pass, const pelt_host *host,
     if (result != PELT_OK) {
         return result;
     }
-    if (!pelt_compute_has_groups(&properties.limits, PELT_SPAN_CLUSTERS)) {
+    if (!pelt_compute_has_groups(&properties.limits, PELT_BLOCK_LANES)) {
         return pelt_fail(host, PELT_ERROR_DEVICE, NULL, NULL,
                          "%s has less than Vulkan's limits for compute workgroups",
                          properties.deviceName);
     }
     result = pelt_compute_create_layout(&pass->compute, sizeof(struct pelt_cluster_cull_constants));
-    return result == PELT_OK ? create_pipelines(pass, info->cache) : result;
+    return result == PELT_OK ? create_pipelines(pass, info) : result;
 }
 
 pelt_result pelt_cluster_pass_create(const pelt_host *host, const pelt_cluster_pass_info *info,
