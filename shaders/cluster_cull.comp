@@ -8,10 +8,10 @@
 #include "pelt/cluster_bounds.glsl"
 #include "pelt/cluster_pass.glsl"
 
-shared uint shared_visible;
+shared uint shared_visible[PELT_SPANS_A_GROUP];
 
-/* The span's first cluster, of the mesh's, and whether the invocation's can be seen. */
-bool look(pelt_cluster_span span, out uint first)
+/* The span's first cluster, of the mesh's, and whether its lane-th can be seen. */
+bool look(pelt_cluster_span span, uint lane, out uint first)
 {
     pelt_gpu_cluster_view view = pelt_load_cluster_view(constants.view);
     pelt_gpu_cluster_instance instance =
@@ -23,30 +23,28 @@ bool look(pelt_cluster_span span, out uint first)
     pelt_gpu_cluster_mesh mesh = pelt_load_cluster_mesh(instance.mesh);
     pelt_gpu_lod lod = pelt_load_cluster_lod(mesh, pelt_choose_lod(mesh, instance, view));
     first = lod.first_cluster + span.first;
-    uint lane = gl_LocalInvocationIndex;
     return span.first + lane < lod.cluster_count &&
            pelt_cluster_may_be_seen(mesh, instance, pelt_load_cluster(mesh, first + lane), view);
 }
 
 void main()
 {
-    uint index = pelt_group_index();
-    uint lane = gl_LocalInvocationIndex;
-    if (index >= constants.span_count) {
-        return;
-    }
+    uint place = gl_LocalInvocationIndex / PELT_SPAN_CLUSTERS;
+    uint lane = gl_LocalInvocationIndex % PELT_SPAN_CLUSTERS;
+    uint index = pelt_group_index() * PELT_SPANS_A_GROUP + place;
     if (lane == 0u) {
-        shared_visible = 0u;
+        shared_visible[place] = 0u;
     }
     barrier();
     uint first;
-    if (look(cluster_spans(constants.spans).at[index], first)) {
-        atomicOr(shared_visible, 1u << lane);
+    if (index < constants.span_count &&
+        look(cluster_spans(constants.spans).at[index], lane, first)) {
+        atomicOr(shared_visible[place], 1u << lane);
     }
     barrier();
-    if (lane == 0u) {
+    if (index < constants.span_count && lane == 0u) {
         span_states states = span_states(constants.scratch);
-        states.at[index].visible = shared_visible;
+        states.at[index].visible = shared_visible[place];
         states.at[index].first = first;
     }
 }

@@ -23,8 +23,8 @@ layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer cl
 
 shared uint shared_before;
 
-/* Visible clusters in blocks before that of a span. */
-uint count_before(uint span)
+/* Visible clusters in blocks before that of the workgroup's spans. All invocations call it. */
+uint count_before(uint block)
 {
     if (gl_LocalInvocationIndex == 0u) {
         shared_before = 0u;
@@ -32,7 +32,7 @@ uint count_before(uint span)
     barrier();
     block_counts blocks = block_counts(blocks_address());
     uint sum = 0u;
-    for (uint i = gl_LocalInvocationIndex; i < span / PELT_BLOCK_SPANS; i += PELT_SPAN_CLUSTERS) {
+    for (uint i = gl_LocalInvocationIndex; i < block; i += PELT_GROUP_SIZE) {
         sum += blocks.at[i];
     }
     if (sum > 0u) {
@@ -86,22 +86,21 @@ void write_counts(uint visible)
 
 void main()
 {
-    uint span = pelt_group_index();
-    uint lane = gl_LocalInvocationIndex;
-    if (constants.span_count == 0u) {
-        if (span == 0u && lane == 0u) {
-            write_counts(0u);
-        }
+    uint lane = gl_LocalInvocationIndex % PELT_SPAN_CLUSTERS;
+    uint first = pelt_group_index() * PELT_SPANS_A_GROUP;
+    uint span = first + gl_LocalInvocationIndex / PELT_SPAN_CLUSTERS;
+    if (constants.span_count == 0u && span == 0u && lane == 0u) {
+        write_counts(0u);
+    }
+    if (first >= constants.span_count) {
         return;
     }
+    uint before = count_before(first / PELT_BLOCK_SPANS);
     if (span >= constants.span_count) {
         return;
     }
     pelt_span_state state = span_states(constants.scratch).at[span];
-    if (state.visible == 0u && span < constants.span_count - 1u) {
-        return;
-    }
-    uint before = count_before(span) + state.before;
+    before += state.before;
     uint place = before + uint(bitCount(state.visible & ((1u << lane) - 1u)));
     bool visible = (state.visible >> lane & 1u) != 0u;
     if (visible && place < constants.capacity) {

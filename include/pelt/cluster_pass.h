@@ -131,7 +131,7 @@ typedef struct pelt_cluster_scene {
 typedef struct pelt_cluster_tables {
     size_t table_size;      /* bytes of the table, which says who looks at which clusters */
     size_t scratch_size;    /* bytes */
-    uint32_t span_count;    /* of up to 32 clusters, each the work of a workgroup */
+    uint32_t span_count;    /* of up to 32 clusters; a workgroup takes four */
     uint64_t cluster_count; /* most that can be visible */
 } pelt_cluster_tables;
 

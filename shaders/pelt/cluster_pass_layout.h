@@ -6,9 +6,10 @@
 
 #include "cluster_layout.h"
 
-/* Clusters that a workgroup of the cull pass looks at: a word says which of them can be seen. Many
- * meshes have few, so that more would mostly be idle. */
+/* Clusters of a span, an invocation each: a word says which of them can be seen. Many meshes have
+ * few, so that more would mostly be idle. A workgroup of the cull pass takes some spans. */
 #define PELT_SPAN_CLUSTERS 32
+#define PELT_SPANS_A_GROUP 4
 
 /* Spans whose counts a workgroup adds up, and its invocations. */
 #define PELT_BLOCK_SPANS 1024

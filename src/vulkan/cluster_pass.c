@@ -22,6 +22,9 @@ static const uint32_t skin_code[] =
 
 static const char pass_name[] = "the cluster pass";
 
+_Static_assert(PELT_BLOCK_SPANS % PELT_SPANS_A_GROUP == 0, "a workgroup's spans are of one block");
+_Static_assert(PELT_SPANS_A_GROUP *PELT_SPAN_CLUSTERS <= PELT_BLOCK_LANES, "has_groups covers it");
+
 _Static_assert(sizeof(pelt_visible_cluster) == sizeof(struct pelt_gpu_visible_cluster) &&
                    sizeof(pelt_cluster_counts) == sizeof(struct pelt_gpu_cluster_counts) &&
                    sizeof(VkDrawIndexedIndirectCommand) == sizeof(struct pelt_cluster_draw),
@@ -64,9 +67,9 @@ static pelt_result create_pipelines(pelt_cluster_pass *pass, const pelt_cluster_
         [SKIN] = { skin_code, sizeof(skin_code), constant_entries, CONSTANT_COUNT },
     };
     const uint32_t lanes[CLUSTER_STEPS] = {
-        [CULL] = PELT_SPAN_CLUSTERS,
+        [CULL] = PELT_SPANS_A_GROUP * PELT_SPAN_CLUSTERS,
         [SCAN] = PELT_BLOCK_LANES,
-        [LIST] = PELT_SPAN_CLUSTERS,
+        [LIST] = PELT_SPANS_A_GROUP * PELT_SPAN_CLUSTERS,
         [SKIN] = PELT_CLUSTER_VERTICES,
     };
     pelt_result result = PELT_OK;
@@ -147,14 +150,15 @@ void pelt_cmd_cluster_cull(const pelt_cluster_pass *pass, VkCommandBuffer comman
     };
     /* One for no spans at all, too: somebody has to say so. */
     uint32_t spans = constants.span_count > 0 ? constants.span_count : 1;
+    uint32_t groups = spans / PELT_SPANS_A_GROUP + (spans % PELT_SPANS_A_GROUP != 0);
     uint32_t blocks = spans / PELT_BLOCK_SPANS + (spans % PELT_BLOCK_SPANS != 0);
     const pelt_compute *compute = &pass->compute;
     pelt_compute_push(compute, commands, &constants, sizeof(constants));
-    pelt_compute_dispatch(compute, commands, pass->pipelines[CULL], spans);
+    pelt_compute_dispatch(compute, commands, pass->pipelines[CULL], groups);
     pelt_compute_barrier(compute, commands);
     pelt_compute_dispatch(compute, commands, pass->pipelines[SCAN], blocks);
     pelt_compute_barrier(compute, commands);
-    pelt_compute_dispatch(compute, commands, pass->pipelines[LIST], spans);
+    pelt_compute_dispatch(compute, commands, pass->pipelines[LIST], groups);
 }
 
 void pelt_cmd_cluster_skin(const pelt_cluster_pass *pass, VkCommandBuffer commands,
