@@ -34,6 +34,9 @@ static pelt_result compare(const pelt_bench_clusters_data *data,
                            const pelt_visible_cluster *visible, uint32_t place,
                            pelt_packed_vertex *all, bool *same)
 {
+    if (data->part_count == 0) {
+        return PELT_ERROR_ARGUMENT;
+    }
     pelt_headless *device = data->bench->device;
     const pelt_bench_clusters_part *part = &data->parts[visible->instance % data->part_count];
     const pelt_cluster *cluster = cluster_of(data, visible);

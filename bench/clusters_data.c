@@ -188,8 +188,9 @@ static pelt_result upload_matrices(pelt_bench_clusters_data *data, pelt_pose *po
             measure(data, own);
         }
         double c = cos(2.4 * i), s = sin(2.4 * i), step = pelt_bench_clusters_spacing(data);
-        const double world[12] = { c,  0, s, step * (i % side - (side - 1) / 2.0), 0, 1, 0, 0,
-                                   -s, 0, c, step * (i / side - (side - 1) / 2.0) };
+        uint32_t column = i % side, row = i / side;
+        const double world[12] = { c,  0, s, step * (column - (side - 1) / 2.0), 0, 1, 0, 0,
+                                   -s, 0, c, step * (row - (side - 1) / 2.0) };
         if (result == PELT_OK) {
             result = pelt_pose_skin_matrices(pose, world, own);
         }

@@ -50,7 +50,7 @@ void pelt_bench_clusters_record(const pelt_bench_clusters_data *data,
 
 /* clusters_view.c: what is seen from there, into data->view. */
 pelt_result pelt_bench_clusters_look(const pelt_bench_clusters_data *data,
-                                     pelt_bench_cluster_camera camera, bool levels);
+                                     pelt_bench_cluster_camera which, bool levels);
 
 /* clusters_check.c: runs all stages, counts what is listed, and compares a sample. */
 pelt_result pelt_bench_clusters_check(const pelt_bench_clusters_data *data,

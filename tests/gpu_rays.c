@@ -220,9 +220,10 @@ static void numbers_are_exact(void **state)
             assert_float_equal(p->position[2], 3.0f, 1e-6f);
             project(&frame, at, now);
             project(&frame, was, then);
+            uint32_t column = (uint32_t)i % SIZE, row = (uint32_t)i / SIZE;
             /* The middle of the pixel, as far as corners are moved: by 1/512 of a pixel. */
-            assert_float_equal((float)now[0], (float)(i % SIZE) + 0.5f, 0.01f);
-            assert_float_equal((float)now[1], (float)(i / SIZE) + 0.5f, 0.01f);
+            assert_float_equal((float)now[0], (float)column + 0.5f, 0.01f);
+            assert_float_equal((float)now[1], (float)row + 0.5f, 0.01f);
             assert_float_equal(p->moved_x, (float)(now[0] - then[0]), 1e-3f);
             assert_float_equal(p->moved_y, (float)(now[1] - then[1]), 1e-3f);
         }
