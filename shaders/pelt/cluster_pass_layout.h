@@ -15,8 +15,8 @@
 #define PELT_BLOCK_SPANS 1024
 #define PELT_BLOCK_LANES 128
 
-/* Clusters that a workgroup of the skin pass takes one after the other at most, and workgroups below
- * which it takes fewer. */
+/* Clusters that a workgroup of the skin pass takes one after the other at most, and workgroups
+ * below which it takes fewer. */
 #define PELT_CLUSTERS_IN_TURN      8
 #define PELT_CLUSTER_GROUPS_WANTED 4096
 
