@@ -38,9 +38,10 @@ static void name_joint(const pelt_model *model, const pelt_palette *palette, uin
     }
 }
 
-/* Counts the joints with this stretch and lists the first of them. Rigid meshes blend nothing. */
+/* Counts the joints with this stretch and lists the first of them, the node of the first of all.
+ * Rigid meshes blend nothing. */
 static uint32_t list_joints(const pelt_model *model, const pelt_stretch *stretches,
-                            pelt_stretch stretch, char *list, size_t size)
+                            pelt_stretch stretch, char *list, size_t size, uint32_t *node)
 {
     uint32_t count = 0;
     list[0] = 0;
@@ -51,6 +52,9 @@ static uint32_t list_joints(const pelt_model *model, const pelt_stretch *stretch
                 continue;
             }
             size_t used = strlen(list);
+            if (count == 0) {
+                *node = model->skins[palette->skin].joints[j];
+            }
             if (count < NAMED) {
                 char name[NAME_SHOWN + 16];
                 name_joint(model, palette, j, name, sizeof(name));
@@ -91,9 +95,12 @@ void pelt_warn_of_stretch(const pelt_host *host, const pelt_model *model,
     }
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         char list[(NAMED + 1) * (NAME_SHOWN + 16)];
-        uint32_t count = list_joints(model, stretches, kinds[i].stretch, list, sizeof(list));
+        uint32_t node = 0;
+        uint32_t count = list_joints(model, stretches, kinds[i].stretch, list, sizeof(list), &node);
         if (count) {
-            pelt_warn(host, NULL, NULL, "%u joint%s %s%s; %s: %s", count, pelt_plural(count),
+            char pointer[24];
+            (void)snprintf(pointer, sizeof(pointer), "/nodes/%u", node);
+            pelt_warn(host, NULL, pointer, "%u joint%s %s%s; %s: %s", count, pelt_plural(count),
                       count == 1 ? kinds[i].one : kinds[i].many, where, kinds[i].so, list);
         }
     }

@@ -895,6 +895,7 @@ class Skin(Case):
             warnings = [w["text"] for w in run.json()["warnings"]]
             self.assertEqual(len(warnings), 1 if text else 0)
             if text:
+                self.assertIn("pelt: warning: %s: /nodes/2: %s" % (path, text), run.err)
                 self.assertIn(text, warnings[0])
                 self.assertTrue(warnings[0].endswith(": 'elbow'"), warnings)
             if "-1" not in str(node) and node["scale"] != [0, 0, 0]:
@@ -1073,6 +1074,7 @@ class Bake(Case):
                 (2, "--matrix and --format dualquat exclude each other", "--matrix=3x4", "--format=dualquat"),
                 (2, "--interpolation needs --error", "--interpolation", "lerp"),
                 (2, "must be one of rgba32f, rgba16f, dualquat", "--format", "rgba8"),
+                (1, "sample.glb: 144 frames of 30 joints do not fit", "--max-size", 4),
                 (2, "--max-size '3'", "--max-size", 3)):
             self.fails(code, text, "bake", self.folder.sample, "-o", out, *args)
         self.fails(2, "needs -o OUT.ktx2", "bake", self.folder.sample)
@@ -1092,7 +1094,7 @@ class Bake(Case):
         self.assertEqual(run.code, 0)
         warning, = run.json()["warnings"]
         self.assertIn("'elbow'", warning["text"])
-        self.assertIn("pelt: warning: ", run.err)
+        self.assertIn("pelt: warning: %s: /nodes/1: 1 joint is sheared" % path, run.err)
         clip, = run.json()["clips"]
         self.assertEqual((clip["clip"], clip["frames"]), (None, 1))
         self.assertAlmostEqual(clip["error"]["atFrames"], 1, delta=1e-6)

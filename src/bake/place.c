@@ -160,7 +160,7 @@ pelt_result pelt_bake_place_rows(const pelt_host *host, const pelt_bake_timeline
     pages p = { .rows = max_size };
     pelt_result result = PELT_OK;
     if (total > room) {
-        return pelt_fail(host, PELT_ERROR_RANGE, NULL, NULL,
+        return pelt_fail(host, PELT_ERROR_RANGE, NULL, "",
                          "%.0f frames of %u joints do not fit %u layers of %u x %u texels", total,
                          bake->joint_count, max_layers, max_size, max_size);
     }
@@ -177,7 +177,7 @@ pelt_result pelt_bake_place_rows(const pelt_host *host, const pelt_bake_timeline
     bake->height = p.most_used;
     uint64_t layers = (uint64_t)p.count * layers_per_page;
     if (layers > max_layers) {
-        result = pelt_fail(host, PELT_ERROR_RANGE, NULL, NULL,
+        result = pelt_fail(host, PELT_ERROR_RANGE, NULL, "",
                            "%.0f frames of %u joints need %llu layers of %u x %u texels, which is "
                            "more than %u",
                            total, bake->joint_count, (unsigned long long)layers, max_size, max_size,

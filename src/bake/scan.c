@@ -64,8 +64,8 @@ static pelt_result look_at_clip(pelt_baker *baker, uint32_t index, findings *fou
     return result;
 }
 
-/* "hip", or "node 12". */
-static void name_joint(const pelt_bake *bake, uint32_t joint, char *out, size_t size)
+/* "'hip'", or "node 12"; the node comes back. */
+static uint32_t name_joint(const pelt_bake *bake, uint32_t joint, char *out, size_t size)
 {
     uint32_t i = 0;
     while (joint - bake->palettes[i].first_joint >= bake->palettes[i].joint_count) {
@@ -73,23 +73,28 @@ static void name_joint(const pelt_bake *bake, uint32_t joint, char *out, size_t 
     }
     const pelt_bake_palette *palette = &bake->palettes[i];
     const char *name = palette->names[joint - palette->first_joint];
+    uint32_t node = palette->nodes[joint - palette->first_joint];
     if (name) {
         (void)snprintf(out, size, "'%.48s'", name);
     } else {
-        (void)snprintf(out, size, "node %u", palette->nodes[joint - palette->first_joint]);
+        (void)snprintf(out, size, "node %u", node);
     }
+    return node;
 }
 
 static void warn_of_shear(const pelt_baker *baker, const double *shear)
 {
-    char list[NAMED * 64] = "", name[56];
+    char list[NAMED * 64] = "", name[56], pointer[24] = ""; /* of the first */
     uint32_t count = 0;
     double worst = 0;
     for (uint32_t j = 0; j < baker->bake->joint_count; j++) {
         if (shear[j] > SHEAR_NOISE) {
             size_t used = strlen(list);
             if (count < NAMED) {
-                name_joint(baker->bake, j, name, sizeof(name));
+                uint32_t node = name_joint(baker->bake, j, name, sizeof(name));
+                if (count == 0) {
+                    (void)snprintf(pointer, sizeof(pointer), "/nodes/%u", node);
+                }
                 (void)snprintf(list + used, sizeof(list) - used, "%s%s", count ? ", " : "", name);
             }
             count++;
@@ -97,7 +102,7 @@ static void warn_of_shear(const pelt_baker *baker, const double *shear)
         }
     }
     if (count) {
-        pelt_warn(baker->host, NULL, NULL,
+        pelt_warn(baker->host, NULL, pointer,
                   "%u joint%s sheared, or scaled unevenly along other directions than the "
                   "model's axes (by up to %.2g of the scale), which dual quaternions do not hold: "
                   "%s%s",
