@@ -68,6 +68,21 @@ typedef struct rendering {
     pelt_render_report report;
 } rendering;
 
+/* Whether the joints of a palette are those of the model's, one by one. */
+static bool same_joints(const pelt_model *model, const pelt_palette *wanted,
+                        const pelt_bake_palette *baked)
+{
+    if (baked->joint_count != wanted->matrix_count) {
+        return false;
+    }
+    for (uint32_t j = 0; wanted->skin >= 0 && j < baked->joint_count; j++) {
+        if (baked->nodes[j] != model->skins[wanted->skin].joints[j]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether a file was baked from this model, with all joints. */
 static pelt_result check_baked(const pelt_report *report, const rendering *r)
 {
@@ -76,7 +91,7 @@ static pelt_result check_baked(const pelt_report *report, const rendering *r)
     for (uint32_t part = 0; part < model->part_count; part++) {
         const pelt_palette *wanted = &model->palettes[model->parts[part].palette];
         const pelt_bake_palette *palette = pelt_bake_part_palette(r->bake, model, part);
-        if (!palette || palette->joint_count != wanted->matrix_count) {
+        if (!palette || !same_joints(model, wanted, palette)) {
             return pelt_fail(&report->host, PELT_ERROR_FILE, file, NULL,
                              "lacks the joints of node %u: it was baked from another file, or for "
                              "some skins alone",

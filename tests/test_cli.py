@@ -1638,6 +1638,20 @@ class RenderPalette(Case):
                               "--baked", baked)
         self.assertEqual(there, read)
 
+    def test_a_palette_of_other_joints_is_refused(self):
+        """As many joints in another order would draw, and wrongly."""
+        path, baked = bent_triangle(self.path("order.gltf")), self.path("order.ktx2")
+        self.ok("bake", path, "-o", baked)
+        command = ("render", path, "-o", self.path("order.png"), "--path", "palette", "--size", "32x32",
+                   "--baked", baked)
+        self.ok(*command)
+        with open(path, encoding="utf-8") as file:
+            model = json.load(file)
+        model["skins"][0]["joints"].reverse()
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(model, file)
+        self.fails(1, "order.ktx2: lacks the joints of node 0", *command)
+
     def test_what_a_palette_of_dual_quaternions_lacks(self):
         command = ("render", self.folder.sample, "-o", self.path("no.png"), "--path", "palette",
                    "--method", "dqs")
