@@ -27,6 +27,16 @@ typedef enum pelt_bench_cluster_stage {
     PELT_BENCH_STAGE_BOXES, /* the instances' boxes from joints */
     PELT_BENCH_STAGE_CULL,  /* the cull pass */
     PELT_BENCH_STAGE_PARTS, /* the cluster skin pass, with spheres and boxes */
+
+    /* Draws, where the device can. */
+    PELT_BENCH_STAGE_DRAW,   /* everyone's skinned vertices */
+    PELT_BENCH_STAGE_LISTED, /* the clusters of the list, skinned */
+
+    /* By task and mesh shaders, where the device has them. */
+    PELT_BENCH_STAGE_ALL,    /* everyone, nothing culled, at the finest level */
+    PELT_BENCH_STAGE_MESH,   /* what is seen, at the row's levels */
+    PELT_BENCH_STAGE_SHARED, /* the same, with matrices in shared memory */
+    PELT_BENCH_STAGE_BARE,   /* MESH without triangles: culled and skinned, but not rasterised */
     PELT_BENCH_STAGE_COUNT
 } pelt_bench_cluster_stage;
 
@@ -43,12 +53,19 @@ typedef struct pelt_bench_clusters_settings {
     void *user;
 } pelt_bench_clusters_settings;
 
+/* Rasterisers need not round the two pipelines' positions the same way. */
+#define PELT_BENCH_CLUSTERS_DIFFERS 0.001
+
 /* A camera, with levels or without. */
 typedef struct pelt_bench_clusters_row {
     pelt_bench_times times[PELT_BENCH_STAGE_COUNT];
     uint64_t clusters, vertices, triangles; /* listed and so skinned */
     uint64_t instances;                     /* of which a cluster is listed */
-    bool checked; /* all visible ones are listed, and a sample is what the skin pass writes */
+    bool measured[PELT_BENCH_STAGE_COUNT];  /* that the device can */
+    double differs; /* part of the pixels, between everyone drawn from vertices and by meshes */
+    bool checked;   /* all visible ones are listed, a sample is what the skin pass writes; the
+                     * finest level looks the same culled or not, and drawn from vertices but for
+                     * PELT_BENCH_CLUSTERS_DIFFERS */
 } pelt_bench_clusters_row;
 
 typedef struct pelt_bench_clusters_result {

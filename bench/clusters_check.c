@@ -2,6 +2,8 @@
  */
 #include "bench/clusters_internal.h"
 
+#include <stdlib.h>
+
 #include <string.h>
 
 enum { SAMPLES = 64 };
@@ -75,7 +77,77 @@ static pelt_result compare_samples(const pelt_bench_clusters_data *data,
     return result;
 }
 
-pelt_result pelt_bench_clusters_check(const pelt_bench_clusters_data *data,
+/* -- pictures ------------------------------------------------------------------------------ */
+
+static pelt_result draw(const pelt_bench_clusters_data *data, pelt_bench_cluster_stage stage,
+                        uint32_t *pixels, size_t size)
+{
+    VkCommandBuffer commands;
+    pelt_result result = pelt_commands_begin(data->bench->device, &commands);
+    if (result == PELT_OK) {
+        pelt_bench_clusters_record(data, stage, commands);
+        pelt_bench_target_fetch(&data->draw.target, commands);
+        result = pelt_commands_submit(data->bench->device, commands);
+    }
+    if (result == PELT_OK) {
+        memcpy(pixels, data->draw.target.pixels.mapped, size);
+    }
+    return result;
+}
+
+/* Pixels of which a channel differs by more than that. */
+static uint64_t differences(const uint32_t *a, const uint32_t *b, size_t count, int allowed)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool differs = false;
+        for (int shift = 0; shift < 32; shift += 8) {
+            int difference = (int)(a[i] >> shift & 255) - (int)(b[i] >> shift & 255);
+            differs = differs || abs(difference) > allowed;
+        }
+        sum += differs;
+    }
+    return sum;
+}
+
+/* Behind the stages that skin, of a view of the finest level: drawn from vertices, all or those of
+ * the list, it is the same picture; so it is by meshes, culled or not, and the two hardly differ.
+ */
+static pelt_result compare_pictures(const pelt_bench_clusters_data *data,
+                                    pelt_bench_clusters_row *row)
+{
+    size_t count = (size_t)data->draw.target.width * data->draw.target.height;
+    uint32_t *pictures[PELT_BENCH_STAGE_COUNT] = { NULL };
+    pelt_result result = PELT_OK;
+    for (int i = PELT_BENCH_STAGE_DRAW; i <= PELT_BENCH_STAGE_SHARED && result == PELT_OK; i++) {
+        pictures[i] = pelt_allocate(data->bench->host, count, sizeof(uint32_t));
+        result = !pictures[i] ? PELT_ERROR_MEMORY
+                 : pelt_bench_clusters_has(data, i)
+                     ? draw(data, (pelt_bench_cluster_stage)i, pictures[i], 4 * count)
+                     : PELT_OK;
+    }
+    if (result == PELT_OK && data->draw.drawable) {
+        uint32_t **p = pictures;
+        row->checked = row->checked && differences(p[PELT_BENCH_STAGE_DRAW],
+                                                   p[PELT_BENCH_STAGE_LISTED], count, 0) == 0;
+    }
+    if (result == PELT_OK && data->draw.drawable && data->draw.meshes) {
+        /* The skin pass's normals have ten bits. */
+        enum { ROUNDED = 2 };
+        const uint32_t *all = pictures[PELT_BENCH_STAGE_ALL];
+        row->differs = (double)differences(pictures[PELT_BENCH_STAGE_DRAW], all, count, ROUNDED) /
+                       (double)count;
+        row->checked = row->checked && row->differs <= PELT_BENCH_CLUSTERS_DIFFERS &&
+                       differences(all, pictures[PELT_BENCH_STAGE_MESH], count, 0) == 0 &&
+                       differences(all, pictures[PELT_BENCH_STAGE_SHARED], count, 0) == 0;
+    }
+    for (int i = 0; i < PELT_BENCH_STAGE_COUNT; i++) {
+        pelt_release(data->bench->host, pictures[i]);
+    }
+    return result;
+}
+
+pelt_result pelt_bench_clusters_check(const pelt_bench_clusters_data *data, bool finest,
                                       pelt_bench_clusters_row *row)
 {
     const pelt_host *host = data->bench->host;
@@ -86,7 +158,7 @@ pelt_result pelt_bench_clusters_check(const pelt_bench_clusters_data *data,
     if (result != PELT_OK) {
         return result;
     }
-    for (int stage = 0; stage < PELT_BENCH_STAGE_COUNT; stage++) {
+    for (int stage = 0; stage < PELT_BENCH_STAGE_DRAW; stage++) {
         pelt_bench_clusters_record(data, (pelt_bench_cluster_stage)stage, commands);
     }
     result = pelt_commands_submit(device, commands);
@@ -108,5 +180,8 @@ pelt_result pelt_bench_clusters_check(const pelt_bench_clusters_data *data,
         result = compare_samples(data, list, counts.listed, &row->checked);
     }
     pelt_release(host, list);
+    if (result == PELT_OK && finest && data->draw.drawable) {
+        result = compare_pictures(data, row);
+    }
     return result;
 }

@@ -13,13 +13,19 @@ static pelt_result create(const pelt_bench_clusters_data *data, size_t size,
     return pelt_buffer_create(data->bench->device, size, usage, PELT_MEMORY_DEVICE, out);
 }
 
-static pelt_result upload(const pelt_bench_clusters_data *data, const void *bytes, size_t size,
-                          pelt_buffer *out)
+pelt_result pelt_bench_clusters_upload(const pelt_bench_clusters_data *data, const void *bytes,
+                                       size_t size, VkBufferUsageFlags usage, pelt_buffer *out)
 {
-    pelt_result result = create(data, size, 0, out);
+    pelt_result result = create(data, size, usage, out);
     return result == PELT_OK && size > 0
                ? pelt_buffer_upload(data->bench->device, out, 0, bytes, size)
                : result;
+}
+
+static pelt_result upload(const pelt_bench_clusters_data *data, const void *bytes, size_t size,
+                          pelt_buffer *out)
+{
+    return pelt_bench_clusters_upload(data, bytes, size, 0, out);
 }
 
 /* A moment of the clip that an instance plays; the static pose where there is none. */
@@ -291,7 +297,10 @@ static pelt_result upload_records(pelt_bench_clusters_data *data)
     if (!records) {
         return PELT_ERROR_MEMORY;
     }
+    uint32_t first_index = 0;
     for (uint32_t p = 0; p < data->part_count; p++) {
+        data->parts[p].gpu.first_index = first_index;
+        first_index += 3 * data->parts[p].clusters->triangle_count;
         pelt_gpu_cluster_mesh_write(&data->parts[p].gpu,
                                     records + (size_t)p * PELT_GPU_CLUSTER_MESH_SIZE);
     }
@@ -372,6 +381,7 @@ static pelt_result create_outputs(pelt_bench_clusters_data *data)
           &data->draws },
         { count * PELT_CLUSTER_SLOT * sizeof(pelt_packed_vertex), 0, &data->vertices },
         { PELT_CLUSTER_VIEW_SIZE, 0, &data->view },
+        { PELT_CLUSTER_VIEW_SIZE, 0, &data->view_of_all },
     };
     pelt_result result = PELT_OK;
     for (size_t i = 0; result == PELT_OK && i < sizeof(outputs) / sizeof(outputs[0]); i++) {
@@ -402,8 +412,13 @@ pelt_result pelt_bench_clusters_data_create(pelt_bench *bench,
         result = pelt_cluster_pass_create(bench->host, &info, &out->pass);
     }
     static pelt_result (*const steps[])(pelt_bench_clusters_data *) = {
-        create_box_table, create_skin_table,    upload_records,
-        upload_instances, create_cluster_table, create_outputs,
+        create_box_table,
+        create_skin_table,
+        upload_records,
+        upload_instances,
+        create_cluster_table,
+        create_outputs,
+        pelt_bench_clusters_draw_create,
     };
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && result == PELT_OK; i++) {
         result = steps[i](out);
@@ -414,10 +429,12 @@ pelt_result pelt_bench_clusters_data_create(pelt_bench *bench,
 void pelt_bench_clusters_data_destroy(pelt_bench_clusters_data *data)
 {
     pelt_headless *device = data->bench->device;
+    pelt_bench_clusters_draw_destroy(data);
     pelt_buffer *buffers[] = {
-        &data->matrices,     &data->boxes,    &data->box_table, &data->instances, &data->records,
-        &data->view,         &data->counts,   &data->draws,     &data->vertices,  &data->skin_table,
-        &data->skin_scratch, &data->animated, &data->table,     &data->scratch,   &data->visible,
+        &data->matrices, &data->boxes,    &data->box_table,   &data->instances,
+        &data->records,  &data->view,     &data->view_of_all, &data->counts,
+        &data->draws,    &data->vertices, &data->skin_table,  &data->skin_scratch,
+        &data->animated, &data->table,    &data->scratch,     &data->visible,
     };
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++) {
         pelt_buffer_destroy(device, buffers[i]);
@@ -464,8 +481,11 @@ void pelt_bench_clusters_record(const pelt_bench_clusters_data *data,
     case PELT_BENCH_STAGE_CULL:
         pelt_cmd_cluster_cull(data->pass, commands, &cull);
         break;
-    default:
+    case PELT_BENCH_STAGE_PARTS:
         pelt_cmd_cluster_skin(data->pass, commands, &skin);
+        break;
+    default:
+        pelt_bench_clusters_draw_record(data, stage, commands);
         break;
     }
     pelt_bench_full_barrier(data->bench, commands);

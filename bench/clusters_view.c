@@ -67,22 +67,31 @@ static void make_clip(const camera *c, double aspect, float clip[16])
     }
 }
 
+static pelt_result write(const pelt_bench_clusters_data *data, const pelt_cluster_view *view,
+                         const pelt_buffer *buffer)
+{
+    char bytes[PELT_CLUSTER_VIEW_SIZE];
+    pelt_result result = pelt_cluster_view_write(data->bench->host, view, bytes);
+    return result == PELT_OK
+               ? pelt_buffer_upload(data->bench->device, buffer, 0, bytes, sizeof(bytes))
+               : result;
+}
+
 pelt_result pelt_bench_clusters_look(const pelt_bench_clusters_data *data,
                                      pelt_bench_cluster_camera which, bool levels)
 {
     const pelt_bench_clusters_settings *settings = data->settings;
     const camera c = place(data, which);
     float clip[16];
-    char bytes[PELT_CLUSTER_VIEW_SIZE];
     make_clip(&c, (double)settings->width / settings->height, clip);
-    const pelt_cluster_view view = { .clip = clip,
-                                     .eye = { c.eye[0], c.eye[1], c.eye[2] },
-                                     .pixels = settings->height / (2 * c.tan_half),
-                                     .most_error = settings->most_error,
-                                     .lod = levels ? PELT_LOD_AUTO : 0,
-                                     .cull = true };
-    pelt_result result = pelt_cluster_view_write(data->bench->host, &view, bytes);
-    return result == PELT_OK
-               ? pelt_buffer_upload(data->bench->device, &data->view, 0, bytes, sizeof(bytes))
-               : result;
+    pelt_cluster_view view = { .clip = clip,
+                               .eye = { c.eye[0], c.eye[1], c.eye[2] },
+                               .pixels = settings->height / (2 * c.tan_half),
+                               .most_error = settings->most_error,
+                               .lod = levels ? PELT_LOD_AUTO : 0,
+                               .cull = true };
+    pelt_result result = write(data, &view, &data->view);
+    view.lod = 0;
+    view.cull = false;
+    return result == PELT_OK ? write(data, &view, &data->view_of_all) : result;
 }

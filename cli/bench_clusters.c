@@ -27,7 +27,9 @@ typedef struct clusters_report {
     pelt_bench_clusters_result result;
 } clusters_report;
 
-static const char *const stage_names[PELT_BENCH_STAGE_COUNT] = { "skin", "boxes", "cull", "parts" };
+static const char *const stage_names[PELT_BENCH_STAGE_COUNT] = {
+    "skin", "boxes", "cull", "parts", "draw", "listed", "all", "mesh", "shared", "bare",
+};
 
 static void print_row(const pelt_bench_clusters_result *result, int camera, int levels)
 {
@@ -38,13 +40,30 @@ static void print_row(const pelt_bench_clusters_result *result, int camera, int 
     printf("  %-7s%-7s%10llu%9.1f %%%9.1f %%", pelt_bench_cameras[camera].name,
            levels ? "yes" : "no", (unsigned long long)row->instances,
            100 * (double)row->vertices / vertices, 100 * (double)row->triangles / triangles);
-    for (int stage = 0; stage < PELT_BENCH_STAGE_COUNT; stage++) {
+    for (int stage = 0; stage < PELT_BENCH_STAGE_DRAW; stage++) {
         double median = row->times[stage].median;
         parts += stage == PELT_BENCH_STAGE_SKIN ? 0 : median;
         printf("%10.1f", median * 1e6);
     }
     printf("%9.2f  %s\n", row->times[PELT_BENCH_STAGE_SKIN].median / parts,
            row->checked ? "yes" : "NO");
+}
+
+static void print_draws(const pelt_bench_clusters_result *result, int camera, int levels)
+{
+    const pelt_bench_clusters_row *row = &result->rows[camera][levels];
+    printf("  %-7s%-7s", pelt_bench_cameras[camera].name, levels ? "yes" : "no");
+    for (int stage = PELT_BENCH_STAGE_DRAW; stage < PELT_BENCH_STAGE_COUNT; stage++) {
+        if (row->measured[stage]) {
+            printf("%11.1f", row->times[stage].median * 1e6);
+        } else {
+            printf("%11s", "-");
+        }
+    }
+    if (row->measured[PELT_BENCH_STAGE_ALL] && !levels) {
+        printf("%9.3f %%", 100 * row->differs);
+    }
+    printf("\n");
 }
 
 static void print_text(const pelt_report *report, const clusters_report *found)
@@ -67,12 +86,24 @@ static void print_text(const pelt_report *report, const clusters_report *found)
         print_row(result, camera, 0);
         print_row(result, camera, 1);
     }
-    printf("\nskin: everyone, by the skin pass. boxes: of instances, from joints. cull: lists "
-           "clusters\n"
-           "in view. parts: skins those, with boxes and spheres. ratio: skin / (boxes + cull +\n"
-           "parts). vertices: skinned, those on borders of clusters once for each, as a part of\n"
-           "everyone's. levels: at most %g pixel%s of error at %u x %u.\n",
-           options->error, options->error == 1 ? "" : "s", options->size[0], options->size[1]);
+    printf("\n  %s%-7s%-7s%11s%11s%11s%11s%11s%11s%11s%s\n", pelt_report_style(report, PELT_BOLD),
+           "camera", "levels", "draw us", "listed", "mesh all", "mesh", "shared", "bare", "differs",
+           pelt_report_style(report, PELT_PLAIN));
+    for (int camera = 0; camera < PELT_BENCH_CAMERA_COUNT; camera++) {
+        print_draws(result, camera, 0);
+        print_draws(result, camera, 1);
+    }
+    printf(
+        "\nskin: everyone, by the skin pass. boxes: of instances, from joints. cull: lists "
+        "clusters\n"
+        "in view. parts: skins those, with boxes and spheres. ratio: skin / (boxes + cull +\n"
+        "parts). vertices: skinned, those on borders of clusters once for each, as a part of\n"
+        "everyone's. levels: at most %g pixel%s of error at %u x %u.\n"
+        "draw: everyone's skinned vertices. listed: those that parts skinned, a draw each. mesh\n"
+        "all: mesh shaders that skin everyone. mesh: only what task shaders let through.\n"
+        "shared: the same with matrices in shared memory. bare: mesh without its triangles, so\n"
+        "culling and skinning alone. differs: pixels, between draw and mesh all.\n",
+        options->error, options->error == 1 ? "" : "s", options->size[0], options->size[1]);
     for (int camera = 0; camera < PELT_BENCH_CAMERA_COUNT; camera++) {
         printf("  %-7s%s\n", pelt_bench_cameras[camera].name, pelt_bench_cameras[camera].summary);
     }
@@ -100,7 +131,9 @@ static void write_row(pelt_json *json, const pelt_bench_clusters_row *row, int c
     pelt_json_integer(json, "triangles", (int64_t)row->triangles);
     pelt_json_object(json, "times");
     for (int stage = 0; stage < PELT_BENCH_STAGE_COUNT; stage++) {
-        write_times(json, stage_names[stage], &row->times[stage]);
+        if (row->measured[stage]) {
+            write_times(json, stage_names[stage], &row->times[stage]);
+        }
     }
     pelt_json_close(json);
     pelt_json_bool(json, "checked", row->checked);
@@ -301,7 +334,9 @@ const pelt_command pelt_command_bench_clusters = {
         "A crowd is seen from three places: all of it, a tenth of it, and all from far away; each\n"
         "with the finest level of detail alone and with as many as there are. What is listed is\n"
         "counted, and a sample of what is skinned compared with the skin pass's vertices, bit for\n"
-        "bit; exit code 1 if one differs. Drawing is not measured.\n",
+        "bit, and pictures of the finest level with each other; exit code 1 if one differs. Drawn\n"
+        "are its vertices, all of them and those of the list, and by mesh shaders where the\n"
+        "device has them. Software drivers cannot time draws well.\n",
     .example = "pelt bench clusters --file fox.glb -o clusters.json",
     .run = run,
 };

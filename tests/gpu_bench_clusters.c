@@ -75,18 +75,18 @@ static void checks_notice_wrong_vertices_and_lists(void **state)
     pelt_bench_clusters_row row;
     assert_int_equal(pelt_bench_clusters_data_create(bench, &settings, &data), PELT_OK);
     assert_int_equal(pelt_bench_clusters_look(&data, PELT_BENCH_CAMERA_ALL, false), PELT_OK);
-    assert_int_equal(pelt_bench_clusters_check(&data, &row), PELT_OK);
+    assert_int_equal(pelt_bench_clusters_check(&data, true, &row), PELT_OK);
     assert_true(row.checked);
     /* Another vertex is expected. */
     uint32_t *table = data.parts[0].clusters->vertex_table;
     uint32_t first = table[0];
     table[0] = table[1];
-    assert_int_equal(pelt_bench_clusters_check(&data, &row), PELT_OK);
+    assert_int_equal(pelt_bench_clusters_check(&data, true, &row), PELT_OK);
     assert_false(row.checked);
     table[0] = first;
     /* Not all are listed. */
     data.capacity--;
-    assert_int_equal(pelt_bench_clusters_check(&data, &row), PELT_OK);
+    assert_int_equal(pelt_bench_clusters_check(&data, true, &row), PELT_OK);
     assert_false(row.checked);
     assert_int_equal(row.clusters, data.capacity);
     pelt_bench_clusters_data_destroy(&data);
