@@ -145,6 +145,7 @@ pelt_result pelt_bench_pose_run(pelt_bench *bench, const pelt_bench_pose_setting
         return result;
     }
     const pelt_rig *rig = run.data.rig;
+    out->allowed = pelt_bench_pose_allowed(settings->model);
     out->nodes = rig->node_count;
     out->matrices = rig->matrix_count;
     out->clips = rig->clip_count;

@@ -34,6 +34,9 @@ pelt_pose_instance pelt_bench_pose_instance(const pelt_bench_pose_data *data,
 void pelt_bench_pose_record(const pelt_bench_pose_data *data, pelt_bench_pose_form form,
                             const pelt_pose_frame *frame, VkCommandBuffer commands);
 
+/* How far a model's matrices may be off, as a part of its size. */
+double pelt_bench_pose_allowed(const pelt_model *model);
+
 /* Runs a form and compares every matrix with the CPU's. cpu_seconds: what these took, or NULL. */
 pelt_result pelt_bench_pose_check(const pelt_bench_pose_data *data, pelt_bench_pose_form form,
                                   pelt_bench_pose_row *row, double *cpu_seconds);

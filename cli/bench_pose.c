@@ -84,8 +84,8 @@ static void print_text(const pelt_report *report, const pose_report *found)
     printf("\nThe pose pass is %.3g times as fast as one core of the CPU in double precision.\n",
            result->cpu_seconds / one);
     printf("error: how far a matrix moves a point from where the CPU's does, as a part of the\n"
-           "character's size; allowed %.0e. floor: %u rows an invocation.\n",
-           PELT_BENCH_POSE_ERROR, result->floor_rows);
+           "character's size; allowed %.2g. floor: %u rows an invocation.\n",
+           result->allowed, result->floor_rows);
     for (uint32_t f = 0; f < PELT_BENCH_POSE_FORM_COUNT; f++) {
         printf("  %-15s%s\n", pelt_bench_pose_forms[f].name, pelt_bench_pose_forms[f].summary);
     }
@@ -272,7 +272,9 @@ const pelt_command pelt_command_bench_pose = {
         "\n"
         "The made character has eight clips in which every joint has a translation, a rotation\n"
         "and a scale at each of 31 keys. Every matrix of every instance is compared with the\n"
-        "CPU's; exit code 1 if one is off by more than 1e-5 of the character's size.\n",
+        "CPU's; exit code 1 if one is off by more than 1e-5 of the character's size, or where "
+        "more\n"
+        "than 42 joints hang from each other, by more than 4 x 2^-24 a joint.\n",
     .example = "pelt bench pose --instances 10000 -o pose.json",
     .run = run,
 };

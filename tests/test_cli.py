@@ -2145,6 +2145,11 @@ class BenchPose(Case):
         self.fails(1, "missing.glb", "bench", "pose", "--file", self.path("missing.glb"))
         self.fails(3, self.no_device(), "bench", "pose", env=dict(os.environ, PELT_DEVICE="xyzzy"))
 
+    def test_joints_that_hang_from_each_other(self):
+        self.need_gpu()
+        run = self.ok("bench", "pose", "--instances", 2, "--joints", 1024, "--rounds", 1)
+        self.assertRegex(run.out, r"allowed [2-9]\.?\d*e-05")
+
     def test_results(self):
         self.need_gpu()
         out = self.path("pose.json")

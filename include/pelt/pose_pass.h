@@ -9,7 +9,9 @@
  *   - each frame: pelt_cmd_pose, a barrier, pelt_cmd_skin.
  *
  * The GPU computes with 32-bit floats what pelt_pose computes in double precision, from the same
- * keys: nothing is resampled. Time is carried in pairs of floats.
+ * keys: nothing is resampled. Time is carried in pairs of floats. Matrices are within 1e-5 of the
+ * character's size of pelt_pose's, of real characters mostly within 2e-6; roundings add up over the
+ * joints that hang from each other, to 1.5e-5 where these are some 200.
  */
 #ifndef PELT_POSE_PASS_H
 #define PELT_POSE_PASS_H
