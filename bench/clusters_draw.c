@@ -287,7 +287,7 @@ void pelt_bench_clusters_draw_record(const pelt_bench_clusters_data *data,
 {
     const pelt_bench_clusters_draw *draw = &data->draw;
     bool meshes = stage >= PELT_BENCH_STAGE_ALL;
-    pelt_bench_target_begin(&draw->target, commands);
+    pelt_bench_target_begin(&draw->target, true, commands);
     data->bench->vk.cmd_bind_pipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
                                       meshes ? draw->of_meshes[stage == PELT_BENCH_STAGE_SHARED]
                                              : draw->of_vertices);

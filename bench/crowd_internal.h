@@ -4,42 +4,24 @@
 
 #include "bench/crowd.h"
 #include "bench/internal.h"
+#include "bench/target.h"
 
 #include <pelt/crowd.h>
 
 /* Entry points beyond the bench's. */
 typedef struct pelt_bench_crowd_functions {
-    PFN_vkCreateImage create_image;
-    PFN_vkDestroyImage destroy_image;
-    PFN_vkGetImageMemoryRequirements get_image_memory_requirements;
-    PFN_vkAllocateMemory allocate_memory;
-    PFN_vkFreeMemory free_memory;
-    PFN_vkBindImageMemory bind_image_memory;
-    PFN_vkCreateImageView create_image_view;
-    PFN_vkDestroyImageView destroy_image_view;
     PFN_vkCreateDescriptorSetLayout create_descriptor_set_layout;
     PFN_vkDestroyDescriptorSetLayout destroy_descriptor_set_layout;
     PFN_vkCreateDescriptorPool create_descriptor_pool;
     PFN_vkDestroyDescriptorPool destroy_descriptor_pool;
     PFN_vkAllocateDescriptorSets allocate_descriptor_sets;
     PFN_vkUpdateDescriptorSets update_descriptor_sets;
-    PFN_vkCreateGraphicsPipelines create_graphics_pipelines;
-    PFN_vkCmdBeginRendering cmd_begin_rendering;
-    PFN_vkCmdEndRendering cmd_end_rendering;
-    PFN_vkCmdSetCullMode cmd_set_cull_mode;
     PFN_vkCmdBindDescriptorSets cmd_bind_descriptor_sets;
     PFN_vkCmdBindIndexBuffer cmd_bind_index_buffer;
     PFN_vkCmdDrawIndexed cmd_draw_indexed;
     PFN_vkCmdDrawIndexedIndirect cmd_draw_indexed_indirect;
     PFN_vkCmdCopyBufferToImage cmd_copy_buffer_to_image;
-    PFN_vkCmdCopyImageToBuffer cmd_copy_image_to_buffer;
 } pelt_bench_crowd_functions;
-
-typedef struct pelt_bench_image {
-    VkImage image;
-    VkDeviceMemory memory;
-    VkImageView view;
-} pelt_bench_image;
 
 /* A part of the character. */
 typedef struct pelt_bench_crowd_part {
@@ -80,8 +62,7 @@ typedef struct pelt_bench_crowd_data {
     VkDescriptorSet sets[PELT_BENCH_CROWD_FORM_COUNT];
     VkPipelineLayout layout;
     VkPipeline pipelines[PELT_BENCH_CROWD_FORM_COUNT];
-    pelt_bench_image color, depth;
-    pelt_buffer pixels;
+    pelt_bench_target target;
 } pelt_bench_crowd_data;
 
 /* crowd_data.c */

@@ -18,6 +18,7 @@ static const pelt_entry_point entry_points[] = {
       offsetof(pelt_bench_target_functions, create_graphics_pipelines) },
     { "vkCmdBeginRendering", offsetof(pelt_bench_target_functions, cmd_begin_rendering) },
     { "vkCmdEndRendering", offsetof(pelt_bench_target_functions, cmd_end_rendering) },
+    { "vkCmdSetCullMode", offsetof(pelt_bench_target_functions, cmd_set_cull_mode) },
     { "vkCmdCopyImageToBuffer", offsetof(pelt_bench_target_functions, cmd_copy_image_to_buffer) },
 };
 enum { ENTRY_COUNT = sizeof(entry_points) / sizeof(entry_points[0]) };
@@ -29,7 +30,7 @@ bool pelt_bench_can_draw(const pelt_headless *device)
     return device->dynamic_rendering && (device->queue_flags & VK_QUEUE_GRAPHICS_BIT) != 0;
 }
 
-static VkResult allocate(const pelt_bench_target *target, pelt_bench_target_image *image)
+static VkResult allocate(const pelt_bench_target *target, pelt_bench_image *image)
 {
     const pelt_headless *device = target->bench->device;
     VkMemoryRequirements needs;
@@ -50,18 +51,23 @@ static VkResult allocate(const pelt_bench_target *target, pelt_bench_target_imag
                : status;
 }
 
-static pelt_result create_image(const pelt_bench_target *target, VkFormat format,
-                                VkImageUsageFlags usage, VkImageAspectFlags aspect,
-                                pelt_bench_target_image *out)
+static VkImageAspectFlags aspect_of(VkFormat format)
+{
+    return format == DEPTH_FORMAT ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
+}
+
+pelt_result pelt_bench_image_create(const pelt_bench_target *target, VkFormat format,
+                                    VkImageUsageFlags usage, uint32_t width, uint32_t height,
+                                    uint32_t layers, pelt_bench_image *out)
 {
     VkDevice device = target->bench->device->vulkan.device;
     const VkImageCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
         .imageType = VK_IMAGE_TYPE_2D,
         .format = format,
-        .extent = { target->width, target->height, 1 },
+        .extent = { width, height, 1 },
         .mipLevels = 1,
-        .arrayLayers = 1,
+        .arrayLayers = layers ? layers : 1,
         .samples = VK_SAMPLE_COUNT_1_BIT,
         .usage = usage,
     };
@@ -72,9 +78,9 @@ static pelt_result create_image(const pelt_bench_target *target, VkFormat format
     const VkImageViewCreateInfo view = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
         .image = out->image,
-        .viewType = VK_IMAGE_VIEW_TYPE_2D,
+        .viewType = layers ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D,
         .format = format,
-        .subresourceRange = { aspect, 0, 1, 0, 1 },
+        .subresourceRange = { aspect_of(format), 0, 1, 0, info.arrayLayers },
     };
     if (status == VK_SUCCESS) {
         status = target->vk.create_image_view(device, &view, NULL, &out->view);
@@ -82,7 +88,7 @@ static pelt_result create_image(const pelt_bench_target *target, VkFormat format
     return pelt_bench_check_status(target->bench, status, "an image");
 }
 
-static void destroy_image(const pelt_bench_target *target, const pelt_bench_target_image *image)
+void pelt_bench_image_destroy(const pelt_bench_target *target, const pelt_bench_image *image)
 {
     VkDevice device = target->bench->device->vulkan.device;
     target->vk.destroy_image_view(device, image->view, NULL);
@@ -90,22 +96,29 @@ static void destroy_image(const pelt_bench_target *target, const pelt_bench_targ
     target->vk.free_memory(device, image->memory, NULL);
 }
 
-static void make_general(const pelt_bench_target *target, VkCommandBuffer commands, VkImage image,
-                         VkImageAspectFlags aspect)
+static void change(const pelt_bench_target *target, VkCommandBuffer commands, VkImage image,
+                   VkImageAspectFlags aspect, VkImageLayout from, VkImageLayout to)
 {
     const VkImageMemoryBarrier barrier = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
         .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
-        .oldLayout = VK_IMAGE_LAYOUT_UNDEFINED,
-        .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+        .oldLayout = from,
+        .newLayout = to,
         .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
         .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
         .image = image,
-        .subresourceRange = { aspect, 0, 1, 0, 1 },
+        .subresourceRange = { aspect, 0, 1, 0, VK_REMAINING_ARRAY_LAYERS },
     };
     target->bench->vk.cmd_pipeline_barrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                                            VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL,
                                            1, &barrier);
+}
+
+void pelt_bench_image_change(const pelt_bench_target *target, VkCommandBuffer commands,
+                             VkImage image, VkImageLayout from, VkImageLayout to)
+{
+    change(target, commands, image, VK_IMAGE_ASPECT_COLOR_BIT, from, to);
 }
 
 pelt_result pelt_bench_target_create(pelt_bench *bench, uint32_t width, uint32_t height,
@@ -118,13 +131,15 @@ pelt_result pelt_bench_target_create(pelt_bench *bench, uint32_t width, uint32_t
         pelt_load_entry_points(bench->host, device->get_device_proc_addr, device->vulkan.device,
                                entry_points, ENTRY_COUNT, &out->vk);
     if (result == PELT_OK) {
-        result = create_image(out, COLOR_FORMAT,
-                              VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
-                              VK_IMAGE_ASPECT_COLOR_BIT, &out->color);
+        result = pelt_bench_image_create(out, COLOR_FORMAT,
+                                         VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT |
+                                             VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
+                                         width, height, 0, &out->color);
     }
     if (result == PELT_OK) {
-        result = create_image(out, DEPTH_FORMAT, VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT,
-                              VK_IMAGE_ASPECT_DEPTH_BIT, &out->depth);
+        result =
+            pelt_bench_image_create(out, DEPTH_FORMAT, VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT,
+                                    width, height, 0, &out->depth);
     }
     if (result == PELT_OK) {
         result = pelt_buffer_create(device, (VkDeviceSize)4 * width * height, 0,
@@ -134,8 +149,10 @@ pelt_result pelt_bench_target_create(pelt_bench *bench, uint32_t width, uint32_t
         result = pelt_commands_begin(device, &commands);
     }
     if (result == PELT_OK) {
-        make_general(out, commands, out->color.image, VK_IMAGE_ASPECT_COLOR_BIT);
-        make_general(out, commands, out->depth.image, VK_IMAGE_ASPECT_DEPTH_BIT);
+        change(out, commands, out->color.image, VK_IMAGE_ASPECT_COLOR_BIT,
+               VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_GENERAL);
+        change(out, commands, out->depth.image, VK_IMAGE_ASPECT_DEPTH_BIT,
+               VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_GENERAL);
         result = pelt_commands_submit(device, commands);
     }
     return result;
@@ -146,8 +163,8 @@ void pelt_bench_target_destroy(pelt_bench_target *target)
     if (!target->vk.cmd_copy_image_to_buffer) {
         return; /* the last that is loaded: without it there is nothing */
     }
-    destroy_image(target, &target->color);
-    destroy_image(target, &target->depth);
+    pelt_bench_image_destroy(target, &target->color);
+    pelt_bench_image_destroy(target, &target->depth);
     pelt_buffer_destroy(target->bench->device, &target->pixels);
 }
 
@@ -198,6 +215,12 @@ pelt_result pelt_bench_target_pipeline(const pelt_bench_target *target, VkPipeli
         .attachmentCount = 1,
         .pAttachments = &opaque,
     };
+    const VkDynamicState cull_mode = VK_DYNAMIC_STATE_CULL_MODE;
+    const VkPipelineDynamicStateCreateInfo dynamic = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,
+        .dynamicStateCount = 1,
+        .pDynamicStates = &cull_mode,
+    };
     const VkGraphicsPipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
         .pNext = &rendering,
@@ -210,6 +233,7 @@ pelt_result pelt_bench_target_pipeline(const pelt_bench_target *target, VkPipeli
         .pMultisampleState = &samples,
         .pDepthStencilState = &depth,
         .pColorBlendState = &blend,
+        .pDynamicState = &dynamic,
         .layout = layout,
     };
     return pelt_bench_check_status(
@@ -219,7 +243,7 @@ pelt_result pelt_bench_target_pipeline(const pelt_bench_target *target, VkPipeli
         "vkCreateGraphicsPipelines");
 }
 
-void pelt_bench_target_begin(const pelt_bench_target *target, VkCommandBuffer commands)
+void pelt_bench_target_begin(const pelt_bench_target *target, bool pixels, VkCommandBuffer commands)
 {
     const VkRenderingAttachmentInfo color = {
         .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
@@ -245,6 +269,8 @@ void pelt_bench_target_begin(const pelt_bench_target *target, VkCommandBuffer co
         .pDepthAttachment = &depth,
     };
     target->vk.cmd_begin_rendering(commands, &info);
+    target->vk.cmd_set_cull_mode(commands,
+                                 pixels ? VK_CULL_MODE_NONE : VK_CULL_MODE_FRONT_AND_BACK);
 }
 
 void pelt_bench_target_end(const pelt_bench_target *target, VkCommandBuffer commands)

@@ -16,20 +16,21 @@ typedef struct pelt_bench_target_functions {
     PFN_vkCreateGraphicsPipelines create_graphics_pipelines;
     PFN_vkCmdBeginRendering cmd_begin_rendering;
     PFN_vkCmdEndRendering cmd_end_rendering;
+    PFN_vkCmdSetCullMode cmd_set_cull_mode;
     PFN_vkCmdCopyImageToBuffer cmd_copy_image_to_buffer;
 } pelt_bench_target_functions;
 
-typedef struct pelt_bench_target_image {
+typedef struct pelt_bench_image {
     VkImage image;
     VkDeviceMemory memory;
     VkImageView view;
-} pelt_bench_target_image;
+} pelt_bench_image;
 
 typedef struct pelt_bench_target {
     pelt_bench *bench;
     pelt_bench_target_functions vk;
     uint32_t width, height;
-    pelt_bench_target_image color, depth;
+    pelt_bench_image color, depth;
     pelt_buffer pixels; /* 4 x width x height bytes, of pelt_bench_target_fetch */
 } pelt_bench_target;
 
@@ -40,13 +41,25 @@ pelt_result pelt_bench_target_create(pelt_bench *bench, uint32_t width, uint32_t
                                      pelt_bench_target *out);
 void pelt_bench_target_destroy(pelt_bench_target *target);
 
-/* A pipeline of triangles with depth test, of these stages; both sides are drawn. */
+/* An image of colours of the caller's; layers: 0 for one that is no array. */
+pelt_result pelt_bench_image_create(const pelt_bench_target *target, VkFormat format,
+                                    VkImageUsageFlags usage, uint32_t width, uint32_t height,
+                                    uint32_t layers, pelt_bench_image *out);
+void pelt_bench_image_destroy(const pelt_bench_target *target, const pelt_bench_image *image);
+
+/* Waits for everything: nothing that is measured has it inside. */
+void pelt_bench_image_change(const pelt_bench_target *target, VkCommandBuffer commands,
+                             VkImage image, VkImageLayout from, VkImageLayout to);
+
+/* A pipeline of triangles with depth test, of these stages. */
 pelt_result pelt_bench_target_pipeline(const pelt_bench_target *target, VkPipelineLayout layout,
                                        const VkPipelineShaderStageCreateInfo *stages,
                                        uint32_t stage_count, VkPipeline *out);
 
-/* Clears it; draws come between. */
-void pelt_bench_target_begin(const pelt_bench_target *target, VkCommandBuffer commands);
+/* Clears it; draws come between. Both sides of triangles are drawn, or none where pixels are not
+ * wanted. */
+void pelt_bench_target_begin(const pelt_bench_target *target, bool pixels,
+                             VkCommandBuffer commands);
 void pelt_bench_target_end(const pelt_bench_target *target, VkCommandBuffer commands);
 
 /* Records the copy of the picture, behind a barrier. */
