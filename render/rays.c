@@ -24,8 +24,8 @@ pelt_result pelt_render_check_surfaces(const pelt_renderer *renderer,
     }
     if (thin > 0) {
         pelt_warn(renderer->host, NULL, NULL,
-                  "%u mesh%s of points or lines %s left out: there are no surfaces to be hit", thin,
-                  thin == 1 ? "" : "es", thin == 1 ? "is" : "are");
+                  "%u draw%s of points or lines %s left out: there are no surfaces to be hit", thin,
+                  thin == 1 ? "" : "s", thin == 1 ? "is" : "are");
     }
     return PELT_OK;
 }
