@@ -419,7 +419,7 @@ static void print_text(const pelt_report *report, const rendering *r)
     printf("\n  palette  %9.3f ms  %s: %u x %u texels, %u layer%s, %s, %s\n", 1e3 * r->bake_time,
            options->baked ? "read" : "baked", b->width, b->height, b->layer_count,
            pelt_plural(b->layer_count), format_name(r), pelt_format_bytes(b->size, bytes));
-    printf("                         %s: %svertices off by %.3g at most\n",
+    printf("                         %s: %svertices off by %.3g at most in any baked clip\n",
            pelt_render_interpolations[r->interpolation],
            r->skinning == PELT_BAKE_DUAL ? "skinned linearly, " : "", worst_error(r));
     printf("  shadows  %9.3f ms  the sun and %u direction%s of the sky\n", r->report.shadow_time,
