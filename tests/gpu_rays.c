@@ -421,7 +421,7 @@ static void what_cannot_be_hit_is_left_out(void **state)
     for (int rays = 0; rays < 2; rays++) {
         gpu_messages.last[0] = 0;
         tell(s, rays != 0);
-        assert_non_null(strstr(gpu_messages.last, "1 mesh of points or lines is left out"));
+        assert_non_null(strstr(gpu_messages.last, "1 draw of points or lines is left out"));
         assert_true(pixel(s, SIZE / 4 + 4, SIZE / 2)->hit == 1);
         assert_true(pixel(s, SIZE / 4 + 4, SIZE / 2)->part == 1);
     }
