@@ -24,15 +24,16 @@ static pelt_result start_list(const pelt_character *character, uint32_t mesh, ui
                               pose_list *list)
 {
     const pelt_model *model = character->model;
-    size_t users = 0;
+    size_t users = 0, floats;
     for (uint32_t p = 0; p < model->part_count; p++) {
         if (character->part_meshes[p] == mesh) {
             list->joint_count = model->palettes[model->parts[p].palette].matrix_count;
             users++;
         }
     }
-    list->matrices = pelt_allocate(character->host, users * moments,
-                                   (size_t)12 * list->joint_count * sizeof(float));
+    if (pelt_multiply(users * moments, (size_t)12 * list->joint_count, &floats)) {
+        list->matrices = pelt_allocate(character->host, floats, sizeof(float));
+    }
     return list->matrices ? PELT_OK : PELT_ERROR_MEMORY;
 }
 
@@ -54,17 +55,35 @@ static pelt_result add_moment(const pelt_character *character, pelt_batch *batch
     return result;
 }
 
-static pelt_result add_moments(const pelt_character *character, int32_t clip, uint32_t moments,
-                               pelt_batch *batch, pose_list *lists)
+static pelt_result add_clip(const pelt_character *character, const pelt_cut_info *info,
+                            int32_t clip, uint32_t moments, pelt_batch *batch, pose_list *lists)
 {
+    double duration = clip < 0 ? 0 : character->model->clips[clip].duration;
+    uint32_t count = duration > 0 ? moments : 1;
     pelt_result result = PELT_OK;
-    for (uint32_t i = 0; i < moments && result == PELT_OK; i++) {
-        pelt_play play = { .clip = clip };
-        if (clip >= 0) {
-            play.time = character->model->clips[clip].duration * (i + 0.5) / moments;
-        }
+    for (uint32_t i = 0; i < count && result == PELT_OK; i++) {
+        const pelt_play play = { .clip = clip,
+                                 .time = info->start + duration * (i + info->offset) / moments,
+                                 .loop = true };
         result = add_moment(character, batch, &play, lists);
     }
+    return result;
+}
+
+/* Poses of all meshes in the clips. */
+static pelt_result sample_poses(const pelt_character *character, const pelt_cut_info *info,
+                                uint32_t clip_count, uint32_t moments, pose_list *lists)
+{
+    pelt_batch *batch = NULL;
+    pelt_result result = pelt_batch_create(character, 1, false, &batch);
+    for (uint32_t i = 0; i < character->mesh_count && result == PELT_OK; i++) {
+        result = start_list(character, i, clip_count * moments, &lists[i]);
+    }
+    bool all = info->all_clips && character->model->clip_count > 0;
+    for (uint32_t i = 0; i < clip_count && result == PELT_OK; i++) {
+        result = add_clip(character, info, all ? (int32_t)i : info->clip, moments, batch, lists);
+    }
+    pelt_batch_destroy(batch);
     return result;
 }
 
@@ -82,46 +101,38 @@ static pelt_result cut_mesh(const pelt_character *character, uint32_t mesh, cons
                : pelt_clusters_create(character->host, &info, out);
 }
 
-pelt_result pelt_character_cut(const pelt_character *character, int32_t clip, uint32_t lod_count,
+pelt_result pelt_character_cut(const pelt_character *character, const pelt_cut_info *info,
                                pelt_character_clusters **out)
 {
     const pelt_host *host = character->host;
-    uint32_t clip_count = clip < 0 ? character->model->clip_count : 1;
-    uint32_t moments = clip_count ? moments_of_clip(clip_count) : 1;
+    bool all = info->all_clips && character->model->clip_count > 0;
+    bool posed = all || info->clip >= 0;
+    uint32_t clip_count = all ? character->model->clip_count : 1;
+    uint32_t moments = info->moments ? info->moments : posed ? moments_of_clip(clip_count) : 1;
     pelt_character_clusters *cut = pelt_allocate(host, 1, sizeof(*cut));
     pose_list *lists = pelt_allocate(host, character->mesh_count, sizeof(*lists));
-    pelt_batch *batch = NULL;
     pelt_result result = PELT_ERROR_MEMORY;
     *out = NULL;
     if (!cut || !lists) {
         goto done;
     }
     cut->host = host;
-    cut->moment_count = clip_count ? clip_count * moments : 1;
+    cut->moment_count = clip_count * moments;
     cut->clusters = pelt_allocate(host, character->mesh_count, sizeof(pelt_clusters *));
     if (!cut->clusters) {
         goto done;
     }
     cut->mesh_count = character->mesh_count;
-    result = pelt_batch_create(character, 1, false, &batch);
+    result =
+        info->lod_count > 1 ? sample_poses(character, info, clip_count, moments, lists) : PELT_OK;
     for (uint32_t i = 0; i < character->mesh_count && result == PELT_OK; i++) {
-        result = start_list(character, i, cut->moment_count, &lists[i]);
-    }
-    if (result == PELT_OK && clip_count == 0) {
-        result = add_moments(character, -1, 1, batch, lists);
-    }
-    for (uint32_t i = 0; i < clip_count && result == PELT_OK; i++) {
-        result = add_moments(character, clip < 0 ? (int32_t)i : clip, moments, batch, lists);
-    }
-    for (uint32_t i = 0; i < character->mesh_count && result == PELT_OK; i++) {
-        result = cut_mesh(character, i, &lists[i], lod_count, &cut->clusters[i]);
+        result = cut_mesh(character, i, &lists[i], info->lod_count, &cut->clusters[i]);
     }
     if (result == PELT_OK) {
         *out = cut;
         cut = NULL;
     }
 done:
-    pelt_batch_destroy(batch);
     for (uint32_t i = 0; lists && i < character->mesh_count; i++) {
         pelt_release(host, lists[i].matrices);
     }

@@ -328,7 +328,10 @@ static pelt_result info(pelt_report *report, const char *file, uint32_t levels, 
     pelt_character_clusters *clusters = NULL;
     result = pelt_character_box(character, &(pelt_play){ .clip = -1 }, &box);
     if (result == PELT_OK && levels) {
-        result = pelt_character_cut(character, -1, levels, &clusters);
+        result = pelt_character_cut(
+            character,
+            &(pelt_cut_info){ .clip = -1, .all_clips = true, .offset = 0.5, .lod_count = levels },
+            &clusters);
     }
     if (result == PELT_OK) {
         totals sum = add_up(character);

@@ -1,9 +1,9 @@
 /* Clusters of a character's meshes with their levels of detail, and the instances of a batch. */
 #include "cli/render_clusters.h"
 
-#ifdef PELT_HAVE_VULKAN
+#include "cli/cut.h"
 
-#include <string.h>
+#ifdef PELT_HAVE_VULKAN
 
 /* Moments of a clip that levels of detail are judged at. */
 enum { MOMENTS = 8 };
@@ -12,9 +12,9 @@ struct pelt_clustered {
     const pelt_host *host;
     pelt_headless *device;
     const pelt_clustered_info *info; /* while it is created */
-    uint32_t mesh_count;
-    pelt_clusters **clusters;  /* of each mesh; NULL: points, lines, nothing */
-    pelt_gpu_clusters *tables; /* likewise */
+    pelt_character_clusters *cut;
+    const pelt_clusters **clusters; /* of each mesh; NULL: points, lines, nothing */
+    pelt_gpu_clusters *tables;      /* likewise */
     pelt_picture_part_clusters *parts;
     pelt_buffer table_memory;
     pelt_buffer records; /* of each mesh, then of each morphed part of a member */
@@ -22,135 +22,19 @@ struct pelt_clustered {
     pelt_buffer instances;
 };
 
-/* Whether there is a triangle that is more than a line. */
-static bool has_surface(const pelt_host *host, const pelt_primitive *primitive, bool *out)
-{
-    size_t count = pelt_primitive_triangle_count(primitive);
-    uint32_t *corners = pelt_allocate(host, count, 3 * sizeof(*corners));
-    if (!corners) {
-        return false;
-    }
-    pelt_primitive_triangles(primitive, corners);
-    *out = false;
-    for (size_t i = 0; i < count && !*out; i++) {
-        const uint32_t *c = corners + 3 * i;
-        *out = c[0] != c[1] && c[1] != c[2] && c[2] != c[0];
-    }
-    pelt_release(host, corners);
-    return true;
-}
-
-/* Matrices of one mesh in a number of poses. */
-typedef struct pose_list {
-    float *matrices;
-    uint32_t count, joint_count;
-} pose_list;
-
-/* Room for moments poses of each part that uses the mesh. */
-static pelt_result start_poses(const pelt_host *host, const pelt_character *character,
-                               uint32_t mesh, uint32_t moments, pose_list *out)
-{
-    const pelt_model *model = character->model;
-    size_t users = 0, floats;
-    for (uint32_t p = 0; p < model->part_count; p++) {
-        if (character->part_meshes[p] == mesh) {
-            out->joint_count = model->palettes[model->parts[p].palette].matrix_count;
-            users++;
-        }
-    }
-    bool fits = pelt_multiply(users * moments, (size_t)12 * out->joint_count, &floats);
-    out->matrices = fits ? pelt_allocate(host, floats, sizeof(*out->matrices)) : NULL;
-    return out->matrices ? PELT_OK : PELT_ERROR_MEMORY;
-}
-
-/* Adds what the character's parts look like at a time. Parts that share a mesh with a skin of
- * another size are left out: their poses would be of other joints. */
-static pelt_result add_pose(const pelt_character *character, pelt_batch *batch,
-                            const pelt_play *play, pose_list *lists)
-{
-    const pelt_model *model = character->model;
-    pelt_result result = pelt_batch_pose_one(batch, play);
-    for (uint32_t p = 0; result == PELT_OK && p < model->part_count; p++) {
-        pose_list *list = &lists[character->part_meshes[p]];
-        if (model->palettes[model->parts[p].palette].matrix_count != list->joint_count) {
-            continue;
-        }
-        size_t size = (size_t)12 * list->joint_count;
-        memcpy(list->matrices + size * list->count++, pelt_batch_palette(batch, 0, p),
-               size * sizeof(float));
-    }
-    return result;
-}
-
-static pelt_result add_clip(const pelt_clustered_info *info, int32_t clip, pelt_batch *batch,
-                            pose_list *lists)
-{
-    pelt_play play = info->play;
-    play.clip = clip;
-    play.loop = true;
-    double duration = clip >= 0 ? info->character->model->clips[clip].duration : 0.0;
-    pelt_result result = PELT_OK;
-    for (int m = 0; result == PELT_OK && m < (duration > 0.0 ? MOMENTS : 1); m++) {
-        play.time = info->play.time + duration * m / MOMENTS;
-        result = add_pose(info->character, batch, &play, lists);
-    }
-    return result;
-}
-
-/* Poses of all meshes in the clips that are played. */
-static pelt_result sample_poses(const pelt_host *host, const pelt_clustered_info *info,
-                                pose_list *lists)
-{
-    const pelt_model *model = info->character->model;
-    bool all = info->all_clips && model->clip_count > 0;
-    uint32_t clips = all ? (uint32_t)model->clip_count : 1;
-    pelt_batch *batch = NULL;
-    pelt_result result = PELT_OK;
-    for (uint32_t i = 0; result == PELT_OK && i < info->character->mesh_count; i++) {
-        result = start_poses(host, info->character, i, clips * MOMENTS, &lists[i]);
-    }
-    if (result == PELT_OK) {
-        result = pelt_batch_create(info->character, 1, false, &batch);
-    }
-    for (uint32_t c = 0; result == PELT_OK && c < clips; c++) {
-        result = add_clip(info, all ? (int32_t)c : info->play.clip, batch, lists);
-    }
-    pelt_batch_destroy(batch);
-    return result;
-}
-
-static pelt_result cut_mesh(pelt_clustered *self, uint32_t mesh, const pose_list *poses)
-{
-    const pelt_character *character = self->info->character;
-    const pelt_primitive *primitive = character->primitives[mesh];
-    bool surface;
-    if (!has_surface(self->host, primitive, &surface)) {
-        return PELT_ERROR_MEMORY;
-    }
-    const pelt_clusters_info info = { .mesh = character->meshes[mesh],
-                                      .primitive = primitive,
-                                      .lod_count = self->info->lod_count,
-                                      .poses = poses->matrices,
-                                      .pose_count = poses->count,
-                                      .joint_count = poses->joint_count };
-    return surface ? pelt_clusters_create(self->host, &info, &self->clusters[mesh]) : PELT_OK;
-}
-
 static pelt_result cut_meshes(pelt_clustered *self)
 {
-    uint32_t count = self->info->character->mesh_count;
-    pose_list *lists = pelt_allocate(self->host, count, sizeof(*lists));
-    pelt_result result = lists ? PELT_OK : PELT_ERROR_MEMORY;
-    if (result == PELT_OK && self->info->lod_count > 1) {
-        result = sample_poses(self->host, self->info, lists);
+    const pelt_clustered_info *info = self->info;
+    const pelt_cut_info cut = { .clip = info->play.clip,
+                                .all_clips = info->all_clips,
+                                .moments = MOMENTS,
+                                .start = info->play.time,
+                                .lod_count = info->lod_count };
+    pelt_result result = pelt_character_cut(info->character, &cut, &self->cut);
+    for (uint32_t i = 0; result == PELT_OK && i < info->character->mesh_count; i++) {
+        const pelt_clusters *clusters = self->cut->clusters[i];
+        self->clusters[i] = clusters && clusters->cluster_count > 0 ? clusters : NULL;
     }
-    for (uint32_t i = 0; result == PELT_OK && i < count; i++) {
-        result = cut_mesh(self, i, &lists[i]);
-    }
-    for (uint32_t i = 0; lists && i < count; i++) {
-        pelt_release(self->host, lists[i].matrices);
-    }
-    pelt_release(self->host, lists);
     return result;
 }
 
@@ -316,7 +200,6 @@ pelt_result pelt_clustered_create(const pelt_host *host, const pelt_clustered_in
         .host = host,
         .device = pelt_backend_vulkan_device(info->backend),
         .info = info,
-        .mesh_count = character->mesh_count,
         .clusters = pelt_allocate(host, character->mesh_count, sizeof(*self->clusters)),
         .tables = pelt_allocate(host, character->mesh_count, sizeof(*self->tables)),
         .parts = pelt_allocate(host, character->model->part_count, sizeof(*self->parts)),
@@ -347,9 +230,7 @@ void pelt_clustered_destroy(pelt_clustered *self)
     pelt_buffer_destroy(self->device, &self->spheres);
     pelt_buffer_destroy(self->device, &self->records);
     pelt_buffer_destroy(self->device, &self->table_memory);
-    for (uint32_t i = 0; self->clusters && i < self->mesh_count; i++) {
-        pelt_clusters_destroy(self->clusters[i]);
-    }
+    pelt_character_clusters_destroy(self->cut);
     pelt_release(self->host, self->parts);
     pelt_release(self->host, self->tables);
     pelt_release(self->host, self->clusters);
