@@ -18,6 +18,32 @@ extern const pelt_command pelt_command_bench_pose, pelt_command_bench_crowd,
 pelt_result pelt_bench_open_character(pelt_report *report, const char *file, uint32_t vertices,
                                       pelt_model **out);
 
+/* What 'bench pose' and the like do after they know their options. The functions are given what
+ * they were asked for and what they find, in user. */
+typedef struct pelt_bench_job {
+    const char *output; /* a file for the JSON, or NULL */
+    bool json;          /* on stdout, instead of text */
+    void *user;
+    char *device; /* out: its name, of PELT_BENCH_DEVICE_SIZE bytes */
+    pelt_result (*measure)(pelt_report *report, pelt_headless *device, pelt_bench *bench,
+                           void *user);
+    void (*write_json)(const pelt_report *report, const void *user, FILE *stream);
+    void (*print_text)(const pelt_report *report, const void *user);
+    bool (*all_checked)(const void *user); /* else the result is PELT_ERROR_FILE */
+} pelt_bench_job;
+
+#define PELT_BENCH_DEVICE_SIZE 384
+
+/* Opens the output, so that it cannot fail in the end, then the device; measures; writes. */
+pelt_result pelt_bench_run_job(pelt_report *report, const pelt_bench_job *job);
+
+/* For settings: user is the report. */
+void pelt_bench_on_progress(void *user, const char *scene, const char *what);
+
+/* Statistics in seconds, as members of an object, and as an object of their own. */
+void pelt_bench_write_statistics(pelt_json *json, const pelt_bench_times *times);
+void pelt_bench_write_times(pelt_json *json, const char *name, const pelt_bench_times *times);
+
 typedef struct pelt_bench_report {
     char device[384];
     uint32_t subgroup_size;

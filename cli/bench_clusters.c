@@ -19,11 +19,12 @@ typedef struct clusters_options {
 
 #ifdef PELT_HAVE_VULKAN
 
-enum { INSTANCES_DEFAULT = 2000, INSTANCES_SOFTWARE = 50, VERTICES_DEFAULT = 8000, DIGITS = 6 };
+enum { INSTANCES_DEFAULT = 2000, INSTANCES_SOFTWARE = 50, VERTICES_DEFAULT = 8000 };
 
 typedef struct clusters_report {
-    char device[384];
+    char device[PELT_BENCH_DEVICE_SIZE];
     const clusters_options *options;
+    pelt_model *model;
     pelt_bench_clusters_result result;
 } clusters_report;
 
@@ -66,8 +67,9 @@ static void print_draws(const pelt_bench_clusters_result *result, int camera, in
     printf("\n");
 }
 
-static void print_text(const pelt_report *report, const clusters_report *found)
+static void print_text(const pelt_report *report, const void *user)
 {
+    const clusters_report *found = user;
     const pelt_bench_clusters_result *result = &found->result;
     const clusters_options *options = found->options;
     char instances[32], vertices[32], triangles[32];
@@ -109,17 +111,6 @@ static void print_text(const pelt_report *report, const clusters_report *found)
     }
 }
 
-static void write_times(pelt_json *json, const char *name, const pelt_bench_times *times)
-{
-    pelt_json_object_line(json, name);
-    pelt_json_rounded(json, "seconds", times->median, DIGITS);
-    pelt_json_rounded(json, "least", times->least, DIGITS);
-    pelt_json_rounded(json, "quarter", times->quarter, DIGITS);
-    pelt_json_rounded(json, "threeQuarters", times->three_quarters, DIGITS);
-    pelt_json_rounded(json, "most", times->most, DIGITS);
-    pelt_json_close(json);
-}
-
 static void write_row(pelt_json *json, const pelt_bench_clusters_row *row, int camera, int levels)
 {
     pelt_json_object(json, NULL);
@@ -132,7 +123,7 @@ static void write_row(pelt_json *json, const pelt_bench_clusters_row *row, int c
     pelt_json_object(json, "times");
     for (int stage = 0; stage < PELT_BENCH_STAGE_COUNT; stage++) {
         if (row->measured[stage]) {
-            write_times(json, stage_names[stage], &row->times[stage]);
+            pelt_bench_write_times(json, stage_names[stage], &row->times[stage]);
         }
     }
     pelt_json_close(json);
@@ -140,8 +131,9 @@ static void write_row(pelt_json *json, const pelt_bench_clusters_row *row, int c
     pelt_json_close(json);
 }
 
-static void write_json(const pelt_report *report, const clusters_report *found, FILE *stream)
+static void write_json(const pelt_report *report, const void *user, FILE *stream)
 {
+    const clusters_report *found = user;
     const pelt_bench_clusters_result *result = &found->result;
     const clusters_options *options = found->options;
     pelt_json json;
@@ -169,40 +161,30 @@ static void write_json(const pelt_report *report, const clusters_report *found, 
     pelt_json_end(&json);
 }
 
-static void on_progress(void *user, const char *scene, const char *what)
+static pelt_result measure(pelt_report *report, pelt_headless *device, pelt_bench *bench,
+                           void *user)
 {
-    pelt_report_progress(user, "%s: %s", scene, what);
-}
-
-static pelt_result measure(pelt_report *report, const pelt_model *model, pelt_headless *device,
-                           clusters_report *found)
-{
+    clusters_report *found = user;
     const clusters_options *options = found->options;
-    pelt_bench *bench = NULL;
     uint32_t usual = device->is_software ? INSTANCES_SOFTWARE : INSTANCES_DEFAULT;
     const pelt_bench_clusters_settings settings = {
-        .model = model,
+        .model = found->model,
         .instances = options->instances ? options->instances : usual,
         .width = options->size[0],
         .height = options->size[1],
         .lods = options->lods,
         .most_error = options->error,
         .rounds = options->rounds,
-        .progress = on_progress,
+        .progress = pelt_bench_on_progress,
         .user = report,
     };
-    pelt_describe_device(device, found->device, sizeof(found->device));
-    pelt_result result = pelt_bench_create(&report->host, device, &bench);
-    if (result == PELT_OK) {
-        result = pelt_bench_clusters_run(bench, &settings, &found->result);
-    }
-    pelt_report_progress(report, NULL);
-    pelt_bench_destroy(bench);
-    return result;
+    return pelt_bench_clusters_run(bench, &settings, &found->result);
 }
 
-static bool all_checked(const pelt_bench_clusters_result *result)
+static bool all_checked(const void *user)
 {
+    const clusters_report *found = user;
+    const pelt_bench_clusters_result *result = &found->result;
     bool all = true;
     for (int camera = 0; camera < PELT_BENCH_CAMERA_COUNT; camera++) {
         all = all && result->rows[camera][0].checked && result->rows[camera][1].checked;
@@ -212,36 +194,23 @@ static bool all_checked(const pelt_bench_clusters_result *result)
 
 static pelt_result bench_clusters(pelt_report *report, const clusters_options *options)
 {
-    const pelt_host *host = &report->host;
-    pelt_model *model = NULL;
-    pelt_headless *device = NULL;
-    pelt_output output = { 0 };
     clusters_report found = { .options = options };
+    const pelt_bench_job job = { .output = options->output,
+                                 .json = options->json,
+                                 .user = &found,
+                                 .device = found.device,
+                                 .measure = measure,
+                                 .write_json = write_json,
+                                 .print_text = print_text,
+                                 .all_checked = all_checked };
     pelt_result result = pelt_bench_open_character(
-        report, options->file, options->vertices ? options->vertices : VERTICES_DEFAULT, &model);
-    if (result == PELT_OK && options->output) {
-        result = pelt_output_open(host, options->output, &output);
-    }
+        report, options->file, options->vertices ? options->vertices : VERTICES_DEFAULT,
+        &found.model);
     if (result == PELT_OK) {
-        result = pelt_open_device(host, &device);
+        result = pelt_bench_run_job(report, &job);
     }
-    if (result == PELT_OK) {
-        result = measure(report, model, device, &found);
-    }
-    if (result == PELT_OK && options->output) {
-        write_json(report, &found, output.stream);
-        result = pelt_output_commit(&output);
-    } else {
-        pelt_output_discard(&output);
-    }
-    if (result == PELT_OK && options->json) {
-        write_json(report, &found, stdout);
-    } else if (result == PELT_OK) {
-        print_text(report, &found);
-    }
-    pelt_vulkan_close(device);
-    pelt_model_destroy(model);
-    return result == PELT_OK && !all_checked(&found.result) ? PELT_ERROR_FILE : result;
+    pelt_model_destroy(found.model);
+    return result;
 }
 
 #else

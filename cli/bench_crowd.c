@@ -8,7 +8,6 @@
 #ifdef PELT_HAVE_VULKAN
 #include "bench/crowd.h"
 #endif
-#include <pelt/gltf.h>
 
 typedef struct crowd_options {
     const char *file, *output;
@@ -18,32 +17,14 @@ typedef struct crowd_options {
 
 #ifdef PELT_HAVE_VULKAN
 
-enum { INSTANCES_DEFAULT = 10000, INSTANCES_SOFTWARE = 100, VERTICES_DEFAULT = 2000, DIGITS = 6 };
+enum { INSTANCES_DEFAULT = 10000, INSTANCES_SOFTWARE = 100, VERTICES_DEFAULT = 2000 };
 
 typedef struct crowd_report {
-    char device[384];
-    const char *file; /* NULL: the built-in character */
-    uint32_t rounds, size[2];
+    const crowd_options *options;
+    pelt_model *model;
+    char device[PELT_BENCH_DEVICE_SIZE];
     pelt_bench_crowd_result result;
 } crowd_report;
-
-pelt_result pelt_bench_open_character(pelt_report *report, const char *file, uint32_t vertices,
-                                      pelt_model **out)
-{
-    const pelt_host *host = &report->host;
-    if (!file) {
-        return pelt_sample_create(host, &(pelt_sample_info){ .vertices = vertices }, out);
-    }
-    pelt_result result = pelt_gltf_read(host, file, out);
-    if (result == PELT_OK) {
-        result = pelt_model_add_normals(*out);
-        if (result != PELT_OK) {
-            pelt_model_destroy(*out);
-            *out = NULL;
-        }
-    }
-    return result;
-}
 
 static double total(const pelt_bench_crowd_result *result, const int *forms)
 {
@@ -82,8 +63,9 @@ static void print_row(const pelt_bench_crowd_result *result, int form)
     printf("\n");
 }
 
-static void print_text(const pelt_report *report, const crowd_report *found)
+static void print_text(const pelt_report *report, const void *user)
 {
+    const crowd_report *found = user;
     const pelt_bench_crowd_result *result = &found->result;
     const char *bold = pelt_report_style(report, PELT_BOLD);
     const char *plain = pelt_report_style(report, PELT_PLAIN);
@@ -109,21 +91,10 @@ static void print_text(const pelt_report *report, const crowd_report *found)
         "time that). bytes: requested by the vertex shader for a vertex. differs: from the "
         "picture\n"
         "of vertices skinned the same way, at baked frames, by more than 1/16; allowed %g %%.\n",
-        found->size[0], found->size[1], 100 * PELT_BENCH_CROWD_DIFFERS);
+        found->options->size[0], found->options->size[1], 100 * PELT_BENCH_CROWD_DIFFERS);
     for (int f = 0; f < PELT_BENCH_CROWD_FORM_COUNT; f++) {
         printf("  %-10s%s\n", pelt_bench_crowd_forms[f].name, pelt_bench_crowd_forms[f].summary);
     }
-}
-
-static void write_times(pelt_json *json, const char *name, const pelt_bench_times *times)
-{
-    pelt_json_object_line(json, name);
-    pelt_json_rounded(json, "seconds", times->median, DIGITS);
-    pelt_json_rounded(json, "least", times->least, DIGITS);
-    pelt_json_rounded(json, "quarter", times->quarter, DIGITS);
-    pelt_json_rounded(json, "threeQuarters", times->three_quarters, DIGITS);
-    pelt_json_rounded(json, "most", times->most, DIGITS);
-    pelt_json_close(json);
 }
 
 static void write_row(pelt_json *json, const pelt_bench_crowd_result *result, int form)
@@ -131,11 +102,11 @@ static void write_row(pelt_json *json, const pelt_bench_crowd_result *result, in
     const pelt_bench_crowd_row *row = &result->rows[form];
     pelt_json_object(json, NULL);
     pelt_json_text(json, "name", pelt_bench_crowd_forms[form].name);
-    write_times(json, "time", &row->times);
+    pelt_bench_write_times(json, "time", &row->times);
     pelt_json_integer(json, "memory", (int64_t)row->memory);
     if (form >= PELT_BENCH_CROWD_DRAW) {
         if (row->vertices.median > 0) {
-            write_times(json, "withoutPixels", &row->vertices);
+            pelt_bench_write_times(json, "withoutPixels", &row->vertices);
         }
         pelt_json_rounded(json, "bytesAVertex", row->vertex_bytes, 5);
         pelt_json_rounded(json, "differs", row->differs, 4);
@@ -144,16 +115,17 @@ static void write_row(pelt_json *json, const pelt_bench_crowd_result *result, in
     pelt_json_close(json);
 }
 
-static void write_json(const pelt_report *report, const crowd_report *found, FILE *stream)
+static void write_json(const pelt_report *report, const void *user, FILE *stream)
 {
+    const crowd_report *found = user;
     const pelt_bench_crowd_result *result = &found->result;
     pelt_json json;
     pelt_json_begin(&json, stream);
     pelt_json_text(&json, "pelt", pelt_version());
     pelt_json_text(&json, "device", found->device);
-    pelt_json_text(&json, "file", found->file);
-    pelt_json_integer(&json, "width", found->size[0]);
-    pelt_json_integer(&json, "height", found->size[1]);
+    pelt_json_text(&json, "file", found->options->file);
+    pelt_json_integer(&json, "width", found->options->size[0]);
+    pelt_json_integer(&json, "height", found->options->size[1]);
     pelt_json_integer(&json, "instances", result->instances);
     pelt_json_integer(&json, "vertices", (int64_t)result->vertices);
     pelt_json_integer(&json, "triangles", (int64_t)result->triangles);
@@ -163,7 +135,7 @@ static void write_json(const pelt_report *report, const crowd_report *found, FIL
     pelt_json_integer(&json, "clips", result->clips);
     pelt_json_integer(&json, "frames", result->frames);
     pelt_json_number(&json, "rate", result->rate);
-    pelt_json_integer(&json, "rounds", found->rounds);
+    pelt_json_integer(&json, "rounds", found->options->rounds);
     pelt_json_rounded(&json, "warmUpSeconds", result->warm_up, 3);
     pelt_json_list(&json, "forms");
     for (int f = 0; f < PELT_BENCH_CROWD_FORM_COUNT; f++) {
@@ -174,37 +146,27 @@ static void write_json(const pelt_report *report, const crowd_report *found, FIL
     pelt_json_end(&json);
 }
 
-static void on_progress(void *user, const char *scene, const char *what)
+static pelt_result measure(pelt_report *report, pelt_headless *device, pelt_bench *bench,
+                           void *user)
 {
-    pelt_report_progress(user, "%s: %s", scene, what);
-}
-
-static pelt_result measure(pelt_report *report, const crowd_options *options,
-                           const pelt_model *model, pelt_headless *device, crowd_report *found)
-{
-    pelt_bench *bench = NULL;
+    crowd_report *found = user;
+    const crowd_options *options = found->options;
     uint32_t usual = device->is_software ? INSTANCES_SOFTWARE : INSTANCES_DEFAULT;
     const pelt_bench_crowd_settings settings = {
-        .model = model,
+        .model = found->model,
         .instances = options->instances ? options->instances : usual,
         .width = options->size[0],
         .height = options->size[1],
         .rounds = options->rounds,
-        .progress = on_progress,
+        .progress = pelt_bench_on_progress,
         .user = report,
     };
-    pelt_describe_device(device, found->device, sizeof(found->device));
-    pelt_result result = pelt_bench_create(&report->host, device, &bench);
-    if (result == PELT_OK) {
-        result = pelt_bench_crowd_run(bench, &settings, &found->result);
-    }
-    pelt_report_progress(report, NULL);
-    pelt_bench_destroy(bench);
-    return result;
+    return pelt_bench_crowd_run(bench, &settings, &found->result);
 }
 
-static bool all_checked(const crowd_report *found)
+static bool all_checked(const void *user)
 {
+    const crowd_report *found = user;
     bool all = true;
     for (int f = 0; f < PELT_BENCH_CROWD_FORM_COUNT; f++) {
         all = all && found->result.rows[f].checked;
@@ -214,38 +176,23 @@ static bool all_checked(const crowd_report *found)
 
 static pelt_result bench_crowd(pelt_report *report, const crowd_options *options)
 {
-    const pelt_host *host = &report->host;
-    pelt_model *model = NULL;
-    pelt_headless *device = NULL;
-    pelt_output output = { 0 };
-    crowd_report found = { .file = options->file,
-                           .rounds = options->rounds,
-                           .size = { options->size[0], options->size[1] } };
+    crowd_report found = { .options = options };
+    const pelt_bench_job job = { .output = options->output,
+                                 .json = options->json,
+                                 .user = &found,
+                                 .device = found.device,
+                                 .measure = measure,
+                                 .write_json = write_json,
+                                 .print_text = print_text,
+                                 .all_checked = all_checked };
     pelt_result result = pelt_bench_open_character(
-        report, options->file, options->vertices ? options->vertices : VERTICES_DEFAULT, &model);
-    if (result == PELT_OK && options->output) {
-        result = pelt_output_open(host, options->output, &output);
-    }
+        report, options->file, options->vertices ? options->vertices : VERTICES_DEFAULT,
+        &found.model);
     if (result == PELT_OK) {
-        result = pelt_open_device(host, &device);
+        result = pelt_bench_run_job(report, &job);
     }
-    if (result == PELT_OK) {
-        result = measure(report, options, model, device, &found);
-    }
-    if (result == PELT_OK && options->output) {
-        write_json(report, &found, output.stream);
-        result = pelt_output_commit(&output);
-    } else {
-        pelt_output_discard(&output);
-    }
-    if (result == PELT_OK && options->json) {
-        write_json(report, &found, stdout);
-    } else if (result == PELT_OK) {
-        print_text(report, &found);
-    }
-    pelt_vulkan_close(device);
-    pelt_model_destroy(model);
-    return result == PELT_OK && !all_checked(&found) ? PELT_ERROR_FILE : result;
+    pelt_model_destroy(found.model);
+    return result;
 }
 
 #else

@@ -21,9 +21,9 @@ typedef struct pose_options {
 enum { INSTANCES_DEFAULT = 10000, INSTANCES_SOFTWARE = 200, JOINTS_DEFAULT = 64, DIGITS = 6 };
 
 typedef struct pose_report {
-    char device[384];
-    const char *file; /* NULL: made */
-    uint32_t rounds;
+    const pose_options *options;
+    pelt_model *model;
+    char device[PELT_BENCH_DEVICE_SIZE];
     pelt_bench_pose_result result;
 } pose_report;
 
@@ -48,8 +48,9 @@ static pelt_result make_model(pelt_report *report, const pose_options *options, 
     return result;
 }
 
-static void print_text(const pelt_report *report, const pose_report *found)
+static void print_text(const pelt_report *report, const void *user)
 {
+    const pose_report *found = user;
     const pelt_bench_pose_result *result = &found->result;
     const pelt_bench_pose_row *floor = &result->rows[PELT_BENCH_POSE_FLOOR];
     const char *bold = pelt_report_style(report, PELT_BOLD);
@@ -98,11 +99,7 @@ static void write_row(pelt_json *json, const pelt_bench_pose_result *result, uin
     const pelt_bench_pose_row *row = &result->rows[form];
     pelt_json_object_line(json, NULL);
     pelt_json_text(json, "name", pelt_bench_pose_forms[form].name);
-    pelt_json_rounded(json, "seconds", row->times.median, DIGITS);
-    pelt_json_rounded(json, "least", row->times.least, DIGITS);
-    pelt_json_rounded(json, "quarter", row->times.quarter, DIGITS);
-    pelt_json_rounded(json, "threeQuarters", row->times.three_quarters, DIGITS);
-    pelt_json_rounded(json, "most", row->times.most, DIGITS);
+    pelt_bench_write_statistics(json, &row->times);
     pelt_json_rounded(json, "ofFloor",
                       row->times.median / result->rows[PELT_BENCH_POSE_FLOOR].times.median, 4);
     pelt_json_integer(json, "repeats", row->repeats);
@@ -113,14 +110,15 @@ static void write_row(pelt_json *json, const pelt_bench_pose_result *result, uin
     pelt_json_close(json);
 }
 
-static void write_json(const pelt_report *report, const pose_report *found, FILE *stream)
+static void write_json(const pelt_report *report, const void *user, FILE *stream)
 {
+    const pose_report *found = user;
     const pelt_bench_pose_result *result = &found->result;
     pelt_json json;
     pelt_json_begin(&json, stream);
     pelt_json_text(&json, "pelt", pelt_version());
     pelt_json_text(&json, "device", found->device);
-    pelt_json_text(&json, "file", found->file);
+    pelt_json_text(&json, "file", found->options->file);
     pelt_json_integer(&json, "instances", result->instances);
     pelt_json_integer(&json, "nodes", result->nodes);
     pelt_json_integer(&json, "matrices", result->matrices);
@@ -128,7 +126,7 @@ static void write_json(const pelt_report *report, const pose_report *found, FILE
     pelt_json_integer(&json, "rigBytes", (int64_t)result->rig_bytes);
     pelt_json_integer(&json, "instanceBytes", (int64_t)result->instance_bytes);
     pelt_json_integer(&json, "matrixBytes", (int64_t)result->matrix_bytes);
-    pelt_json_integer(&json, "rounds", found->rounds);
+    pelt_json_integer(&json, "rounds", found->options->rounds);
     pelt_json_rounded(&json, "warmUpSeconds", result->warm_up, 3);
     pelt_json_integer(&json, "floorRows", result->floor_rows);
     pelt_json_rounded(&json, "cpuSeconds", result->cpu_seconds, DIGITS);
@@ -141,35 +139,25 @@ static void write_json(const pelt_report *report, const pose_report *found, FILE
     pelt_json_end(&json);
 }
 
-static void on_progress(void *user, const char *scene, const char *what)
+static pelt_result measure(pelt_report *report, pelt_headless *device, pelt_bench *bench,
+                           void *user)
 {
-    pelt_report_progress(user, "%s: %s", scene, what);
-}
-
-static pelt_result measure(pelt_report *report, const pose_options *options,
-                           const pelt_model *model, pelt_headless *device, pose_report *found)
-{
-    pelt_bench *bench = NULL;
+    pose_report *found = user;
+    const pose_options *options = found->options;
     uint32_t usual = device->is_software ? INSTANCES_SOFTWARE : INSTANCES_DEFAULT;
     const pelt_bench_pose_settings settings = {
-        .model = model,
+        .model = found->model,
         .instances = options->instances ? options->instances : usual,
         .rounds = options->rounds,
-        .progress = on_progress,
+        .progress = pelt_bench_on_progress,
         .user = report,
     };
-    pelt_describe_device(device, found->device, sizeof(found->device));
-    pelt_result result = pelt_bench_create(&report->host, device, &bench);
-    if (result == PELT_OK) {
-        result = pelt_bench_pose_run(bench, &settings, &found->result);
-    }
-    pelt_report_progress(report, NULL);
-    pelt_bench_destroy(bench);
-    return result;
+    return pelt_bench_pose_run(bench, &settings, &found->result);
 }
 
-static bool all_checked(const pose_report *found)
+static bool all_checked(const void *user)
 {
+    const pose_report *found = user;
     bool all = true;
     for (uint32_t f = 0; f < PELT_BENCH_POSE_FORM_COUNT; f++) {
         all = all && found->result.rows[f].checked;
@@ -179,35 +167,21 @@ static bool all_checked(const pose_report *found)
 
 static pelt_result bench_pose(pelt_report *report, const pose_options *options)
 {
-    const pelt_host *host = &report->host;
-    pelt_model *model = NULL;
-    pelt_headless *device = NULL;
-    pelt_output output = { 0 };
-    pose_report found = { .file = options->file, .rounds = options->rounds };
-    pelt_result result = make_model(report, options, &model);
-    if (result == PELT_OK && options->output) {
-        result = pelt_output_open(host, options->output, &output);
-    }
+    pose_report found = { .options = options };
+    const pelt_bench_job job = { .output = options->output,
+                                 .json = options->json,
+                                 .user = &found,
+                                 .device = found.device,
+                                 .measure = measure,
+                                 .write_json = write_json,
+                                 .print_text = print_text,
+                                 .all_checked = all_checked };
+    pelt_result result = make_model(report, options, &found.model);
     if (result == PELT_OK) {
-        result = pelt_open_device(host, &device);
+        result = pelt_bench_run_job(report, &job);
     }
-    if (result == PELT_OK) {
-        result = measure(report, options, model, device, &found);
-    }
-    if (result == PELT_OK && options->output) {
-        write_json(report, &found, output.stream);
-        result = pelt_output_commit(&output);
-    } else {
-        pelt_output_discard(&output);
-    }
-    if (result == PELT_OK && options->json) {
-        write_json(report, &found, stdout);
-    } else if (result == PELT_OK) {
-        print_text(report, &found);
-    }
-    pelt_vulkan_close(device);
-    pelt_model_destroy(model);
-    return result == PELT_OK && !all_checked(&found) ? PELT_ERROR_FILE : result;
+    pelt_model_destroy(found.model);
+    return result;
 }
 
 #else
@@ -272,9 +246,8 @@ const pelt_command pelt_command_bench_pose = {
         "\n"
         "The made character has eight clips in which every joint has a translation, a rotation\n"
         "and a scale at each of 31 keys. Every matrix of every instance is compared with the\n"
-        "CPU's; exit code 1 if one is off by more than 1e-5 of the character's size, or where "
-        "more\n"
-        "than 42 joints hang from each other, by more than 4 x 2^-24 a joint.\n",
+        "CPU's; exit code 1 if one is off by more than 1e-5 of the character's size, or, where\n"
+        "more than 42 joints hang from each other, by more than 4 x 2^-24 a joint.\n",
     .example = "pelt bench pose --instances 10000 -o pose.json",
     .run = run,
 };

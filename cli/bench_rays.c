@@ -17,10 +17,11 @@ typedef struct rays_options {
 
 #ifdef PELT_HAVE_VULKAN
 
-enum { SCENES = 3, DIGITS = 6 };
+enum { SCENES = 3 };
 
 typedef struct rays_report {
-    char device[384];
+    const rays_options *options;
+    char device[PELT_BENCH_DEVICE_SIZE];
     uint32_t rounds, refits, size[2];
     uint32_t count; /* of results */
     pelt_bench_rays_result results[SCENES];
@@ -96,8 +97,9 @@ static void print_scene(const pelt_report *report, const rays_report *found,
     }
 }
 
-static void print_text(const pelt_report *report, const rays_report *found)
+static void print_text(const pelt_report *report, const void *user)
 {
+    const rays_report *found = user;
     pelt_print_safe(stdout, found->device);
     printf("\n%u x %u rays\n", found->size[0], found->size[1]);
     for (uint32_t i = 0; i < found->count; i++) {
@@ -107,26 +109,15 @@ static void print_text(const pelt_report *report, const rays_report *found)
            "memory\nof one, and barriers.\n");
 }
 
-static void write_times(pelt_json *json, const char *name, const pelt_bench_times *times)
-{
-    pelt_json_object_line(json, name);
-    pelt_json_rounded(json, "seconds", times->median, DIGITS);
-    pelt_json_rounded(json, "least", times->least, DIGITS);
-    pelt_json_rounded(json, "quarter", times->quarter, DIGITS);
-    pelt_json_rounded(json, "threeQuarters", times->three_quarters, DIGITS);
-    pelt_json_rounded(json, "most", times->most, DIGITS);
-    pelt_json_close(json);
-}
-
 static void write_use(pelt_json *json, const pelt_bench_rays_use *use, const char *name)
 {
     pelt_json_object(json, NULL);
     pelt_json_text(json, "prefers", name);
-    write_times(json, "build", &use->build);
-    write_times(json, "refit", &use->refit);
-    write_times(json, "refitOneByOne", &use->serial);
-    write_times(json, "traceAfterRefits", &use->worn);
-    write_times(json, "traceAfterBuild", &use->fresh);
+    pelt_bench_write_times(json, "build", &use->build);
+    pelt_bench_write_times(json, "refit", &use->refit);
+    pelt_bench_write_times(json, "refitOneByOne", &use->serial);
+    pelt_bench_write_times(json, "traceAfterRefits", &use->worn);
+    pelt_bench_write_times(json, "traceAfterBuild", &use->fresh);
     pelt_json_integer(json, "structureBytes", (int64_t)use->structure_bytes);
     pelt_json_integer(json, "buildScratch", (int64_t)use->build_scratch);
     pelt_json_integer(json, "refitScratch", (int64_t)use->refit_scratch);
@@ -137,8 +128,9 @@ static void write_use(pelt_json *json, const pelt_bench_rays_use *use, const cha
     pelt_json_close(json);
 }
 
-static void write_json(const pelt_report *report, const rays_report *found, FILE *stream)
+static void write_json(const pelt_report *report, const void *user, FILE *stream)
 {
+    const rays_report *found = user;
     pelt_json json;
     pelt_json_begin(&json, stream);
     pelt_json_text(&json, "pelt", pelt_version());
@@ -156,8 +148,8 @@ static void write_json(const pelt_report *report, const rays_report *found, FILE
         pelt_json_integer(&json, "structures", result->structures);
         pelt_json_integer(&json, "vertices", result->vertices);
         pelt_json_integer(&json, "triangles", result->triangles);
-        write_times(&json, "skin", &result->skin);
-        write_times(&json, "topLevel", &result->tlas);
+        pelt_bench_write_times(&json, "skin", &result->skin);
+        pelt_bench_write_times(&json, "topLevel", &result->tlas);
         pelt_json_list(&json, "uses");
         for (uint32_t u = 0; u < PELT_BENCH_RAYS_USES; u++) {
             write_use(&json, &result->uses[u], use_names[u]);
@@ -170,39 +162,32 @@ static void write_json(const pelt_report *report, const rays_report *found, FILE
     pelt_json_end(&json);
 }
 
-static void on_progress(void *user, const char *scene, const char *what)
+static pelt_result measure(pelt_report *report, pelt_headless *device, pelt_bench *bench,
+                           void *user)
 {
-    pelt_report_progress(user, "%s: %s", scene, what);
-}
-
-static pelt_result measure(pelt_report *report, const rays_options *options, pelt_headless *device,
-                           rays_report *found)
-{
-    pelt_bench *bench = NULL;
+    rays_report *found = user;
     pelt_bench_rays_scene scenes[SCENES];
-    choose(options, device->is_software, found, scenes);
+    choose(found->options, device->is_software, found, scenes);
     const pelt_bench_rays_settings settings = {
         .width = found->size[0],
         .height = found->size[1],
         .refits = found->refits,
         .rounds = found->rounds,
         .warm_up = device->is_software ? 0.01 : 0, /* has no clocks to raise */
-        .progress = on_progress,
+        .progress = pelt_bench_on_progress,
         .user = report,
     };
-    pelt_describe_device(device, found->device, sizeof(found->device));
-    pelt_result result = pelt_bench_create(&report->host, device, &bench);
+    pelt_result result = PELT_OK;
     for (uint32_t i = 0; result == PELT_OK && i < SCENES; i++) {
         result = pelt_bench_rays_run(bench, &scenes[i], &settings, &found->results[i]);
         found->count += result == PELT_OK;
     }
-    pelt_report_progress(report, NULL);
-    pelt_bench_destroy(bench);
     return result;
 }
 
-static bool all_checked(const rays_report *found)
+static bool all_checked(const void *user)
 {
+    const rays_report *found = user;
     bool all = true;
     for (uint32_t i = 0; i < found->count; i++) {
         for (uint32_t u = 0; u < PELT_BENCH_RAYS_USES; u++) {
@@ -214,31 +199,16 @@ static bool all_checked(const rays_report *found)
 
 static pelt_result bench_rays(pelt_report *report, const rays_options *options)
 {
-    const pelt_host *host = &report->host;
-    pelt_headless *device = NULL;
-    pelt_output output = { 0 };
-    rays_report found = { 0 };
-    pelt_result result =
-        options->output ? pelt_output_open(host, options->output, &output) : PELT_OK;
-    if (result == PELT_OK) {
-        result = pelt_open_device(host, &device);
-    }
-    if (result == PELT_OK) {
-        result = measure(report, options, device, &found);
-    }
-    if (result == PELT_OK && options->output) {
-        write_json(report, &found, output.stream);
-        result = pelt_output_commit(&output);
-    } else {
-        pelt_output_discard(&output);
-    }
-    if (result == PELT_OK && options->json) {
-        write_json(report, &found, stdout);
-    } else if (result == PELT_OK) {
-        print_text(report, &found);
-    }
-    pelt_vulkan_close(device);
-    return result == PELT_OK && !all_checked(&found) ? PELT_ERROR_FILE : result;
+    rays_report found = { .options = options };
+    const pelt_bench_job job = { .output = options->output,
+                                 .json = options->json,
+                                 .user = &found,
+                                 .device = found.device,
+                                 .measure = measure,
+                                 .write_json = write_json,
+                                 .print_text = print_text,
+                                 .all_checked = all_checked };
+    return pelt_bench_run_job(report, &job);
 }
 
 #else
